@@ -1,0 +1,57 @@
+"""Numbers as the decimals that people read, and roundings with a stated direction (DESIGN 2.7).
+
+A double stands for the decimal of its shortest round-trip text: 0.1 is one tenth. Sums and
+comparisons of budgets are taken on these decimals as exact fractions.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+
+_LARGE = 10**9  # no exponent of a double or of a 128-bit count comes near it
+
+
+def context(digits: int) -> Context:
+    """A decimal context of `digits` digits without limits on the exponent and without traps lost."""
+    return Context(prec=digits, Emin=-_LARGE, Emax=_LARGE)
+
+
+def exact(number: float) -> Fraction:
+    """The decimal of the shortest text of `number`, as a fraction; `number` is finite."""
+    return Fraction(Decimal(repr(float(number))))
+
+
+def float_at_least(number: Fraction) -> float:
+    """The least double whose shortest text is >= `number`; inf above the largest double."""
+    try:
+        candidate = float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.nextafter(math.inf, 0.0)
+    candidate = math.nextafter(candidate, -math.inf)
+    while math.isinf(candidate) or exact(candidate) < number:
+        candidate = math.nextafter(candidate, math.inf)
+        if candidate == math.inf:
+            break
+    return candidate
+
+
+def float_at_most(number: Fraction) -> float:
+    """The largest double whose shortest text is <= `number`; -inf below the least double."""
+    return -float_at_least(-number)
+
+
+def log_at_least(ratio: Fraction) -> float:
+    """A double >= ln `ratio` as a decimal, tight to one unit in the last place; `ratio` >= 1."""
+    if ratio == 1:
+        return 0.0
+    # ln(1 + x) is near x for a ratio near 1: carry as many digits as x has leading zeros, and 40 more
+    excess = ratio - 1
+    leading = max(0, len(str(excess.denominator)) - len(str(excess.numerator)))
+    ctx = context(2 * leading + 40)
+    up = context(ctx.prec)
+    up.rounding = ROUND_CEILING
+    quotient = up.divide(Decimal(ratio.numerator), Decimal(ratio.denominator))
+    # Decimal.ln is correctly rounded to nearest whatever the context says, so one step up is a bound
+    return float_at_least(Fraction(ctx.next_plus(ctx.ln(quotient))))

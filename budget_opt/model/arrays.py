@@ -1,0 +1,87 @@
+"""The numeric view of a problem that solvers and certificates work on.
+
+M attributes in problem order, K moments in problem order, all epsilons in nats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+Objective = Literal["weighted_sum", "geometric_mean", "max_min", "min_epsilon", "min_variance"]
+OBJECTIVES: tuple[Objective, ...] = (
+    "weighted_sum",
+    "geometric_mean",
+    "max_min",
+    "min_epsilon",
+    "min_variance",
+)
+MINIMIZED: frozenset[Objective] = frozenset({"min_epsilon", "min_variance"})
+
+
+@dataclass(frozen=True)
+class Budget:
+    """sum of epsilon over `members` <= `cap`, in exact decimals; the first of a problem is the total."""
+
+    name: str
+    members: IntArray
+    cap: Fraction
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """One problem as arrays.
+
+    `cardinality` (M,) is the effective cardinality; `lower`, `upper` (M,) the bounds of epsilon, equal
+    for a pin, `upper` already cut to what every budget leaves when all others are at their lower
+    bounds, and inf where nothing limits it. `incidence` (K, M) is 1 where a moment contains an
+    attribute. `weight`, `target`, `variance` (K,) are as in the file; `log_floor` is -inf and
+    `log_ceiling` 0 where there is none. `spread_a`, `spread_b` (M,) are E f^2 / Var f and s / Var f
+    (DESIGN 2.3).
+    """
+
+    objective: Objective
+    cardinality: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    incidence: csr_array
+    weight: FloatArray
+    log_floor: FloatArray
+    log_ceiling: FloatArray
+    target: FloatArray
+    variance: FloatArray
+    spread_a: FloatArray
+    spread_b: FloatArray
+    budgets: tuple[Budget, ...]
+
+    @property
+    def attributes(self) -> int:
+        """M."""
+        return int(self.cardinality.size)
+
+    @property
+    def moments(self) -> int:
+        """K."""
+        return int(self.weight.size)
+
+    @property
+    def floors(self) -> IntArray:
+        """Indices of the moments with a floor."""
+        return np.flatnonzero(np.isfinite(self.log_floor))
+
+    @property
+    def ceilings(self) -> IntArray:
+        """Indices of the moments with a ceiling."""
+        return np.flatnonzero(self.log_ceiling < 0)
+
+    @property
+    def is_convex(self) -> bool:
+        """True where a certificate of DESIGN 2.5 can close the gap: no weighted sum, no ceiling."""
+        return self.objective != "weighted_sum" and self.ceilings.size == 0

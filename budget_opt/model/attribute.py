@@ -1,0 +1,63 @@
+"""Attributes of a problem: a declared domain and the bounds of its budget (DESIGN 3.1)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from budget_opt.errors import Fault
+from budget_opt.model.declared import Declared
+from budget_opt.model.fields import Budgeted, LabelField, Share
+
+
+class Attribute(Declared):
+    """One categorical attribute: `Attribute("income", categories=5, epsilon_max=1.5)`.
+
+    `categories` are the ordered labels (text, integers or booleans) or their number; `bins` the
+    edges of a numeric column instead. `scores` are the values f of moments, one a category.
+    `epsilon` pins the budget (nats), `epsilon_min` and `epsilon_max` bound it. `marginal` are public
+    or assumed shares of the categories. Raises `ProblemError` with every fault.
+    """
+
+    noun: ClassVar[str] = "the attribute"
+    later: ClassVar[dict[str, Any]] = {**Declared.later, "distortion_max": None, "groupings": None}
+    filler: ClassVar[dict[str, Any]] = {"categories": 2}
+
+    epsilon: Budgeted | None = None
+    epsilon_min: Budgeted | None = None
+    epsilon_max: Budgeted | None = None
+    distortion_max: Share | None = None
+    groupings: tuple[tuple[tuple[LabelField, ...], ...], ...] | None = None
+
+    @property
+    def lower(self) -> float:
+        """The least epsilon allowed, the pin where there is one."""
+        return self.epsilon if self.epsilon is not None else (self.epsilon_min or 0.0)
+
+    @property
+    def upper(self) -> float:
+        """The largest epsilon allowed by the attribute itself, the pin where there is one; inf if none."""
+        if self.epsilon is not None:
+            return self.epsilon
+        return math.inf if self.epsilon_max is None else self.epsilon_max
+
+    def _laws(self) -> list[Fault]:
+        return [*super()._laws(), *self._bound_faults()]
+
+    def _bound_faults(self) -> list[Fault]:
+        faults = []
+        low, high = self.epsilon_min, self.epsilon_max
+        if low is not None and high is not None and low > high:
+            faults.append(
+                Fault("epsilon_max", high, f"must be at least epsilon_min {low!r}", "Raise it or lower that.")
+            )
+        if self.epsilon is not None:
+            if low is not None and self.epsilon < low:
+                faults.append(
+                    Fault("epsilon", self.epsilon, f"must be at least epsilon_min {low!r}", "Change one.")
+                )
+            if high is not None and self.epsilon > high:
+                faults.append(
+                    Fault("epsilon", self.epsilon, f"must be at most epsilon_max {high!r}", "Change one.")
+                )
+        return faults

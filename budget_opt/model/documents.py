@@ -1,0 +1,130 @@
+"""Strict JSON and YAML files: read with every fault named, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from budget_opt.errors import MISSING, Fault, InputError
+from budget_opt.model.parts import nearest
+
+
+def read_document(
+    path: str | Path, format_name: str, version: int, error: type[InputError]
+) -> dict[str, Any]:
+    """The object in a file of our format; raises `error`. NaN and Infinity are left to the fields."""
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as failure:
+        raise error(f"{path}: cannot be read ({failure.strerror}). Check the path.") from None
+    except UnicodeDecodeError as failure:
+        raise error(f"{path}: byte {failure.start} is not UTF-8. Save the file as UTF-8.") from None
+    faults: list[Fault] = []
+    document = _parse(text, path, error, faults)
+    if not isinstance(document, dict):
+        raise error(f"{path}: holds no object. A file of this format begins with {{ or a YAML mapping.")
+    faults += _format_faults(document, format_name, version)
+    if faults:
+        # another format would make every further fault a misunderstanding
+        raise error.from_faults(faults, str(path))
+    return document
+
+
+def _parse(text: str, path: Path, error: type[InputError], faults: list[Fault]) -> Any:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in found:
+                faults.append(Fault(key, value, "appears twice in one object", "Remove one."))
+            found[key] = value
+        return found
+
+    if path.suffix.lower() in (".yaml", ".yml"):
+        try:
+            return yaml.load(text, Loader=_loader(faults))
+        except yaml.YAMLError as failure:
+            mark = getattr(failure, "problem_mark", None)
+            where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "some line"
+            raise error(f"{path}: {where} is not YAML. Correct the syntax there.") from None
+    try:
+        return json.loads(text, object_pairs_hook=unique)
+    except json.JSONDecodeError as failure:
+        raise error(
+            f"{path}: line {failure.lineno}, column {failure.colno} is not JSON ({failure.msg}). "
+            "Correct the syntax there."
+        ) from None
+    except RecursionError:
+        raise error(f"{path}: is nested too deeply to be a file of this format.") from None
+
+
+def _loader(faults: list[Fault]) -> type[yaml.SafeLoader]:
+    """PyYAML's safe loader with repeated keys told as faults."""
+
+    class Loader(yaml.SafeLoader):
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+            keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+            twice = {str(key) for key in keys if keys.count(key) > 1}
+            faults.extend(Fault(key, MISSING, "appears twice in one mapping", "Remove one.") for key in twice)
+            return super().construct_mapping(node, deep)
+
+    return Loader
+
+
+def _format_faults(document: dict[str, Any], format_name: str, version: int) -> list[Fault]:
+    faults = []
+    stated = document.get("format", MISSING)
+    if stated != format_name:
+        near = nearest(str(stated), [format_name])
+        hint = f'Did you mean "{near}"?' if near else f'Begin the file with "format": "{format_name}".'
+        faults.append(Fault("format", stated, f'must be "{format_name}"', hint))
+    stated = document.get("version", MISSING)
+    if isinstance(stated, bool) or stated != version:
+        faults.append(
+            Fault(
+                "version", stated, f"must be {version}", "Use a version of budget_opt that reads this file."
+            )
+        )
+    return faults
+
+
+def json_text(document: dict[str, Any]) -> str:
+    """Strict JSON, two blanks of indentation, numbers as shortest round-trip text."""
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write_document(document: dict[str, Any], path: str | Path) -> None:
+    """Write strict JSON to a temporary file beside `path` and rename it into place."""
+    write_text(json_text(document), path)
+
+
+def write_text(text: str, path: str | Path) -> None:
+    """Write UTF-8 text whole or not at all; raises `InputError` where the place cannot be written."""
+    path = Path(path)
+    temporary = None
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        temporary = Path(name)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    except OSError as failure:
+        raise InputError(f"{path}: cannot be written ({failure.strerror}). Choose another place.") from None
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

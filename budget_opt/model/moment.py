@@ -1,0 +1,147 @@
+"""Cross-moments, groups and the columns beside the attributes (DESIGN 3.1)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import field_validator
+
+from budget_opt.errors import Fault
+from budget_opt.model.fields import LARGEST_EPSILON, Budgeted, Name, PositiveNumber, Retention, Weight, fault
+from budget_opt.model.parts import Part
+
+
+class CrossMoment(Part):
+    """A centred cross-moment of distinct attributes: `CrossMoment("smoker", "income", weight=3.0)`.
+
+    `weight` >= 0 is its share in the objective; `floor` and `ceiling` in (0, 1) bound its retention;
+    `target` scales it in `max_min`, `variance` in `min_variance`. Raises `ProblemError`.
+    """
+
+    noun: ClassVar[str] = "the moment"
+    identity: ClassVar[tuple[str, ...]] = ("attributes",)
+    later: ClassVar[dict[str, Any]] = {"level": 1}
+
+    attributes: tuple[Name, ...]
+    weight: Weight = 1.0
+    floor: Retention | None = None
+    ceiling: Retention | None = None
+    target: PositiveNumber = 1.0
+    variance: PositiveNumber = 1.0
+    level: int = 1
+
+    def __init__(self, *attributes: str, **fields: Any) -> None:
+        super().__init__(**fields, **({"attributes": attributes} if attributes else {}))
+
+    @property
+    def label(self) -> str:
+        """The moment in words: smoker x income."""
+        return " x ".join(self.attributes)
+
+    def _laws(self) -> list[Fault]:
+        faults = []
+        if not self.attributes:
+            faults.append(Fault("attributes", [], "must name at least one attribute", "Name some."))
+        repeated = sorted({name for name in self.attributes if self.attributes.count(name) > 1})
+        if repeated:
+            faults.append(
+                Fault(
+                    "attributes",
+                    list(self.attributes),
+                    f"must be distinct, {', '.join(map(repr, repeated))} is repeated",
+                    "The product rule holds for distinct attributes only; name each once.",
+                )
+            )
+        if self.floor is not None and self.ceiling is not None and self.ceiling < self.floor:
+            faults.append(
+                Fault("ceiling", self.ceiling, f"must be at least the floor {self.floor!r}", "Change one.")
+            )
+        return faults
+
+    def merged(self, twin: CrossMoment) -> CrossMoment:
+        """This moment and a permuted duplicate as one: weights added, the stricter of each bound."""
+        weight = self.weight + twin.weight
+        share = self.weight / weight if weight else 0.5
+        floors = [floor for floor in (self.floor, twin.floor) if floor is not None]
+        ceilings = [ceiling for ceiling in (self.ceiling, twin.ceiling) if ceiling is not None]
+        return CrossMoment(
+            *self.attributes,
+            weight=weight,
+            floor=max(floors, default=None),
+            ceiling=min(ceilings, default=None),
+            target=max(self.target, twin.target),
+            variance=share * self.variance + (1 - share) * twin.variance,
+        )
+
+
+class Group(Part):
+    """Attributes whose epsilons together stay within `epsilon_max` (nats)."""
+
+    noun: ClassVar[str] = "the group"
+    identity: ClassVar[tuple[str, ...]] = ("name", "attributes")
+    filler: ClassVar[dict[str, Any]] = {"epsilon_max": LARGEST_EPSILON}
+
+    name: Name
+    attributes: tuple[Name, ...]
+    epsilon_max: Budgeted
+
+    def __init__(self, *name: str, **fields: Any) -> None:
+        super().__init__(**fields, **({"name": name[0]} if name else {}))
+
+    def _laws(self) -> list[Fault]:
+        if not self.attributes or len(set(self.attributes)) < len(self.attributes):
+            listed = list(self.attributes)
+            return [Fault("attributes", listed, "must be distinct and at least one", "Name each once.")]
+        return []
+
+
+class PublicColumn(Part):
+    """A column that is released as it is, and why that reveals nothing."""
+
+    noun: ClassVar[str] = "the public column"
+    identity: ClassVar[tuple[str, ...]] = ("name",)
+    filler: ClassVar[dict[str, Any]] = {"why": "unstated"}
+
+    name: Name
+    why: Name
+
+    def __init__(self, *name: str, **fields: Any) -> None:
+        super().__init__(**fields, **({"name": name[0]} if name else {}))
+
+
+class Unit(Part):
+    """Whose privacy the budget is: one record (the default), or a person with an id (not yet)."""
+
+    noun: ClassVar[str] = "the unit"
+    later: ClassVar[dict[str, Any]] = {"of": "record", "id": None, "max_rows": 1}
+
+    of: Literal["record", "person"] = "record"
+    id: Name | None = None
+    max_rows: int = 1
+
+
+class Provenance(Part):
+    """How weights, floors, … were chosen: `public`, `private data`, `private data, epsilon E`."""
+
+    noun: ClassVar[str] = "the provenance"
+
+    weights: str = "unstated"
+    floors: str = "unstated"
+    domains: str = "unstated"
+    scores: str = "unstated"
+    marginals: str = "unstated"
+    clusters: str = "unstated"
+    total: str = "unstated"
+
+    @field_validator("*")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        start = "private data, epsilon "
+        if value in ("unstated", "public", "private data"):
+            return value
+        if value.startswith(start) and value[len(start) :].replace(".", "", 1).isdigit():
+            return value
+        raise fault(
+            'must be "public", "private data", "private data, epsilon E" or "unstated"',
+            "Say how it was chosen; what depends on the data costs privacy",
+        )

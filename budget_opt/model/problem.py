@@ -1,0 +1,207 @@
+"""The question: what must be released, what matters, and how much may be spent (DESIGN 3.1)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import rfc8785
+from pydantic import Field
+
+from budget_opt.errors import Fault, InputError, ProblemError
+from budget_opt.mechanisms.exact import exact
+from budget_opt.model.arrays import Arrays, Objective
+from budget_opt.model.attribute import Attribute
+from budget_opt.model.fields import Budgeted, Name, PositiveBudget
+from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn, Unit
+from budget_opt.model.parts import Part, below
+from budget_opt.model.rules import problem_faults
+
+FORMAT: Literal["budget-opt/problem"] = "budget-opt/problem"
+VERSION: Literal[1] = 1
+_PARTS: dict[str, type[Part]] = {
+    "attributes": Attribute,
+    "moments": CrossMoment,
+    "groups": Group,
+    "public": PublicColumn,
+}
+_SINGLE: dict[str, type[Part]] = {"provenance": Provenance, "unit": Unit}
+
+
+class Problem(Part):
+    """Attributes, moments and a total budget; valid once built, changed by `with_…` copies.
+
+    `total_epsilon` in nats is for one record; only `min_epsilon` may leave it out. Permuted
+    duplicates among the moments are merged. Raises `ProblemError`, all faults at once.
+    """
+
+    noun: ClassVar[str] = "the problem"
+    later: ClassVar[dict[str, Any]] = {
+        "total_delta": 0.0,
+        "waves": 1,
+        "n": None,
+        "clusters": (),
+        "max_cells": None,
+        "moment_rules": (),
+        "survey": None,
+    }
+
+    format: Literal["budget-opt/problem"] = FORMAT
+    version: Literal[1] = VERSION
+    name: str = ""
+    total_epsilon: PositiveBudget | None = None
+    total_delta: Budgeted = 0.0
+    objective: Objective = "weighted_sum"
+    attributes: tuple[Attribute, ...]
+    moments: tuple[CrossMoment, ...] = ()
+    groups: tuple[Group, ...] = ()
+    public: tuple[PublicColumn, ...] = ()
+    dropped: tuple[Name, ...] = ()
+    row_order: Literal["shuffle", "public"] = "shuffle"
+    unit: Unit = Unit()
+    waves: int = 1
+    n: int | None = None
+    provenance: Provenance = Provenance()
+    clusters: tuple[tuple[Name, ...], ...] | Literal["auto"] = ()
+    max_cells: int | None = None
+    moment_rules: tuple[dict[str, Any], ...] = ()
+    survey: dict[str, Name] | None = Field(default=None)
+
+    def __init__(self, **fields: Any) -> None:
+        parsed, faults, broken = _parse_parts(fields)
+        try:
+            super().__init__(**parsed)
+        except ProblemError as failure:
+            faults += (fault for fault in failure.faults if fault.where not in broken)
+        if faults:
+            raise ProblemError.from_faults(faults)
+
+    def _laws(self) -> list[Fault]:
+        return problem_faults(self)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Problem:
+        """Read a JSON or YAML file; raises `ProblemError` with the path of every fault."""
+        from budget_opt.model.documents import read_document
+
+        return cls.from_dict(read_document(path, FORMAT, VERSION, ProblemError))
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Problem:
+        """The problem of a parsed file."""
+        return cls(**{str(name): value for name, value in document.items()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The problem as it stands in a file; what says its default is left out."""
+        listed = {name: [part.to_dict() for part in parts] for name, parts in self._lists().items() if parts}
+        rest = {name: value for name, value in super().to_dict().items() if name not in _PARTS}
+        return {"format": FORMAT, "version": VERSION, **rest, **listed}
+
+    def _lists(self) -> dict[str, tuple[Part, ...]]:
+        return {
+            "attributes": self.attributes,
+            "moments": self.moments,
+            "groups": self.groups,
+            "public": self.public,
+        }
+
+    def write(self, path: str | Path) -> None:
+        """Write the problem as JSON, whole or not at all."""
+        from budget_opt.model.documents import write_document
+
+        write_document(self.to_dict(), path)
+
+    @cached_property
+    def sha256(self) -> str:
+        """SHA-256 of the parsed problem as RFC 8785 canonical JSON, in hexadecimal digits."""
+        return hashlib.sha256(rfc8785.dumps(self.to_dict())).hexdigest()
+
+    @cached_property
+    def arrays(self) -> Arrays:
+        """The numeric view that solvers work on."""
+        from budget_opt.model.compile import arrays_of
+
+        return arrays_of(self)
+
+    def with_total(self, total_epsilon: float) -> Problem:
+        """A copy with another total epsilon (nats)."""
+        return self.with_fields(total_epsilon=total_epsilon)
+
+    def with_objective(self, objective: Objective) -> Problem:
+        """A copy with another objective."""
+        return self.with_fields(objective=objective)
+
+    def attribute(self, name: str) -> Attribute:
+        """The attribute of this name; raises `InputError` where there is none."""
+        for attribute in self.attributes:
+            if attribute.name == name:
+                return attribute
+        raise InputError(f"attribute {name!r} is not in the problem; it has {self.names}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the attributes, in order."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+    def budgets(self) -> tuple[tuple[str, tuple[str, ...], Fraction], ...]:
+        """(name, members, cap) of the total, where there is one, and of every group; exact decimals."""
+        total = (
+            () if self.total_epsilon is None else (("total_epsilon", self.names, exact(self.total_epsilon)),)
+        )
+        return (*total, *((group.name, group.attributes, exact(group.epsilon_max)) for group in self.groups))
+
+
+def _parse_parts(fields: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault], set[str]]:
+    """Build every part on its own, so that the faults of all are told with their paths.
+
+    Also returns the names of the lists that lost a part, about which nothing more can be said.
+    """
+    parsed, faults, broken = dict(fields), list[Fault](), set[str]()
+    for name, kind in _PARTS.items():
+        items = fields.get(name)
+        if isinstance(items, list | tuple):
+            built = [_parse_part(f"{name}[{i}]", kind, item) for i, item in enumerate(items)]
+            faults += (fault for _, found in built for fault in found)
+            parsed[name] = tuple(part for part, _ in built if part is not None)
+            if len(parsed[name]) < len(items):
+                broken.add(name)
+    for name, kind in _SINGLE.items():
+        if isinstance(fields.get(name), Mapping):
+            part, found = _parse_part(name, kind, fields[name])
+            faults += found
+            parsed[name] = kind() if part is None else part
+    if isinstance(parsed.get("moments"), tuple):
+        parsed["moments"], found = _merge(parsed["moments"])
+        faults += found
+    return parsed, faults, broken
+
+
+def _parse_part(where: str, kind: type[Part], item: Any) -> tuple[Part | None, list[Fault]]:
+    if isinstance(item, kind):
+        return item, []
+    if not isinstance(item, Mapping):
+        return None, [Fault(where, item, "must be an object", f"See the fields of {kind.noun}.")]
+    try:
+        return kind(**{str(key): value for key, value in item.items()}), []
+    except InputError as failure:
+        return kind.stand_in(item), below(where, failure.faults)
+
+
+def _merge(moments: Iterable[CrossMoment]) -> tuple[tuple[CrossMoment, ...], list[Fault]]:
+    """Permuted duplicates as one moment, in the order of their first appearance."""
+    merged: dict[frozenset[str], CrossMoment] = {}
+    faults: list[Fault] = []
+    for moment in moments:
+        key = frozenset(moment.attributes)
+        if key not in merged:
+            merged[key] = moment
+            continue
+        try:
+            merged[key] = merged[key].merged(moment)
+        except InputError as failure:
+            faults += below(f"moments ({moment.label}, stated more than once)", failure.faults)
+    return tuple(merged.values()), faults

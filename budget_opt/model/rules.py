@@ -1,0 +1,131 @@
+"""What must hold across the parts of a problem: names, columns, budgets in exact decimals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from budget_opt.errors import MISSING, Fault
+from budget_opt.mechanisms.exact import exact, float_at_least
+from budget_opt.model.parts import nearest
+
+if TYPE_CHECKING:
+    from budget_opt.model.problem import Problem
+
+
+def problem_faults(problem: Problem) -> list[Fault]:
+    """Every fault between the parts of a problem whose parts are valid themselves."""
+    return [
+        *_count_faults(problem),
+        *_name_faults(problem),
+        *_reference_faults(problem),
+        *_total_faults(problem),
+        *_budget_faults(problem),
+    ]
+
+
+def _count_faults(problem: Problem) -> list[Fault]:
+    if problem.attributes:
+        return []
+    return [Fault("attributes", [], "must list at least one attribute", "Add the attributes to release.")]
+
+
+def _repeated(names: Iterable[str]) -> list[str]:
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def _name_faults(problem: Problem) -> list[Fault]:
+    columns = {
+        "attributes": problem.names,
+        "public": tuple(column.name for column in problem.public),
+        "dropped": problem.dropped,
+    }
+    faults = [
+        Fault(field, name, "is listed twice", "Remove one.")
+        for field, names in columns.items()
+        for name in _repeated(names)
+    ]
+    across = _repeated(name for names in columns.values() for name in sorted(set(names)))
+    faults += [
+        Fault("attributes, public, dropped", name, "may be in only one of these lists", "Remove the others.")
+        for name in across
+    ]
+    groups = [group.name for group in problem.groups]
+    faults += [
+        Fault("groups", name, "is the name of two groups", "Rename one.") for name in _repeated(groups)
+    ]
+    if "total_epsilon" in groups:
+        faults.append(
+            Fault("groups", "total_epsilon", "is the name of the total budget", "Rename the group.")
+        )
+    return faults
+
+
+def _reference_faults(problem: Problem) -> list[Fault]:
+    known = set(problem.names)
+    lists = [(f"moments[{i}].attributes", moment.attributes) for i, moment in enumerate(problem.moments)]
+    lists += [(f"groups[{i}].attributes", group.attributes) for i, group in enumerate(problem.groups)]
+    faults = []
+    for where, names in lists:
+        for name in names:
+            if name not in known:
+                near = nearest(name, known)
+                hint = f'Did you mean "{near}"?' if near else f"Attributes are {', '.join(problem.names)}."
+                faults.append(Fault(where, name, "is not an attribute", hint))
+    return faults
+
+
+def _total_faults(problem: Problem) -> list[Fault]:
+    faults = []
+    if problem.total_epsilon is None and problem.objective != "min_epsilon":
+        faults.append(
+            Fault(
+                "total_epsilon",
+                MISSING,
+                "is required by every objective but min_epsilon",
+                "State the budget of one record in nats, for instance 2.0.",
+            )
+        )
+    weighted = any(moment.weight > 0 for moment in problem.moments)
+    if problem.objective == "min_epsilon":
+        if not any(moment.floor for moment in problem.moments):
+            faults.append(
+                Fault(
+                    "objective",
+                    "min_epsilon",
+                    "needs at least one floor",
+                    "State the least retention of the moments that matter.",
+                )
+            )
+    elif not weighted:
+        faults.append(
+            Fault(
+                "moments",
+                [moment.label for moment in problem.moments],
+                f"must have a weight above 0 somewhere for {problem.objective}",
+                "List the moments that matter.",
+            )
+        )
+    return faults
+
+
+def _budget_faults(problem: Problem) -> list[Fault]:
+    """Pins and minima against the total and the groups; the rest is for the solver to judge."""
+    least = {attribute.name: exact(attribute.lower) for attribute in problem.attributes}
+    faults = []
+    for name, members, cap in problem.budgets():
+        needed = sum((least[member] for member in members if member in least), Fraction(0))
+        if needed > cap:
+            where = "total_epsilon" if name == "total_epsilon" else f'groups["{name}"].epsilon_max'
+            pinned = [member for member in members if least.get(member)]
+            faults.append(
+                Fault(
+                    where,
+                    float_at_least(cap),
+                    f"pins and minima of {', '.join(pinned)} need {float_at_least(needed)!r}",
+                    "Raise it, or lower them.",
+                )
+            )
+    return faults
