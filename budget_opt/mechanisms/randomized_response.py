@@ -63,6 +63,12 @@ def log_tau(epsilon: Real, cardinality: Real) -> Any:
     return np.log(r) - e - _log_expm1_neg(e)
 
 
+def log_tau_of(log_kept: Real) -> Any:
+    """log(1 / lambda - 1) from log lambda <= 0; +inf at -inf, -inf at 0."""
+    kept = np.asarray(log_kept, dtype=np.float64)
+    return _log_expm1_neg(-kept) - np.maximum(kept, -np.finfo(np.float64).max)
+
+
 def tau(epsilon: Real, cardinality: Real) -> Any:
     """1 / lambda - 1 = r / (exp(e) - 1) (DESIGN 2.3); +inf where it exceeds the largest double."""
     with np.errstate(over="ignore"):

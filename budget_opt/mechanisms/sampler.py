@@ -84,18 +84,18 @@ def sampler_for(epsilon: float, cardinality: int, *, least_bits: int = 32) -> Sa
         raise ValueError(f"cardinality: is {cardinality!r}, must be an integer >= 2")
     if epsilon == 0:
         return None
-    budget = exact(epsilon)
     found = None
-    for bits in WIDTHS:
-        if bits < least_bits:
-            continue
-        q = _smallest_count(budget, cardinality, bits)
-        if cardinality * q >= 2**bits:
-            continue
-        found = Sampler(cardinality, bits, q)
-        if exact(found.loss) >= budget * (1 - LARGEST_LOST_SHARE):
+    for bits in (width for width in WIDTHS if width >= least_bits):
+        found = sampler_of_width(epsilon, cardinality, bits) or found
+        if found is not None and exact(found.loss) >= exact(epsilon) * (1 - LARGEST_LOST_SHARE):
             break
     return found
+
+
+def sampler_of_width(epsilon: float, cardinality: int, bits: int) -> Sampler | None:
+    """The sampler of `epsilon` (nats, > 0) with b = `bits`; None where r q would reach 2^b."""
+    q = _smallest_count(exact(epsilon), cardinality, bits)
+    return Sampler(cardinality, bits, q) if cardinality * q < 2**bits else None
 
 
 def _smallest_count(epsilon: Fraction, cardinality: int, bits: int) -> int:

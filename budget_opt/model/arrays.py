@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 Objective = Literal["weighted_sum", "geometric_mean", "max_min", "min_epsilon", "min_variance"]
 OBJECTIVES: tuple[Objective, ...] = (
     "weighted_sum",
@@ -24,6 +25,10 @@ OBJECTIVES: tuple[Objective, ...] = (
     "min_variance",
 )
 MINIMIZED: frozenset[Objective] = frozenset({"min_epsilon", "min_variance"})
+
+
+TOTAL = "total_epsilon"
+"""The name of the total among the budgets; no group may take it."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,11 @@ class Arrays:
     def ceilings(self) -> IntArray:
         """Indices of the moments with a ceiling."""
         return np.flatnonzero(self.log_ceiling < 0)
+
+    def members(self, k: int) -> IntArray:
+        """Indices of the attributes of moment k."""
+        start, stop = self.incidence.indptr[k], self.incidence.indptr[k + 1]
+        return np.asarray(self.incidence.indices[start:stop], dtype=np.int64)
 
     @property
     def is_convex(self) -> bool:

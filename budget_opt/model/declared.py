@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from pydantic import StrictBool
 
 from budget_opt.errors import MISSING, Fault
 from budget_opt.mechanisms.exact import exact
@@ -29,7 +30,7 @@ class Declared(Part):
     categories: Categories | None = None
     bins: Edges | None = None
     scores: tuple[Number, ...] | None = None
-    ordered: bool = False
+    ordered: StrictBool = False
     marginal: tuple[Share, ...] | None = None
     missing: Literal["error", "category"] = "error"
     missing_score: Number | None = None

@@ -115,6 +115,9 @@ Number = Annotated[
     float, *_number("a number", "Give a finite number", lambda number: abs(number) <= 1e100, {})
 ]
 
+Finite = Annotated[float, *_number("a number", "Give a finite number", lambda number: True, {})]
+"""Any double that is a number."""
+
 Share = Annotated[
     float,
     *_number(

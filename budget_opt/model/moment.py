@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from pydantic import field_validator
+from pydantic import StrictInt, field_validator
 
 from budget_opt.errors import Fault
 from budget_opt.model.fields import LARGEST_EPSILON, Budgeted, Name, PositiveNumber, Retention, Weight, fault
@@ -28,7 +28,7 @@ class CrossMoment(Part):
     ceiling: Retention | None = None
     target: PositiveNumber = 1.0
     variance: PositiveNumber = 1.0
-    level: int = 1
+    level: StrictInt = 1
 
     def __init__(self, *attributes: str, **fields: Any) -> None:
         super().__init__(**fields, **({"attributes": attributes} if attributes else {}))
@@ -117,7 +117,7 @@ class Unit(Part):
 
     of: Literal["record", "person"] = "record"
     id: Name | None = None
-    max_rows: int = 1
+    max_rows: StrictInt = 1
 
 
 class Provenance(Part):

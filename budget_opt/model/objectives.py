@@ -22,7 +22,11 @@ def log_inflations(arrays: Arrays, epsilon: FloatArray) -> FloatArray:
 
 def log_spread(arrays: Arrays, epsilon: FloatArray) -> FloatArray:
     """log(1 + tau a + tau (1 + tau) b) of every attribute, shape (M,); a = b = 1 gives -2 log lambda."""
-    log_tau = rr.log_tau(epsilon, arrays.cardinality)
+    return log_spread_of(arrays, rr.log_tau(epsilon, arrays.cardinality))
+
+
+def log_spread_of(arrays: Arrays, log_tau: FloatArray) -> FloatArray:
+    """The same from log tau (M,)."""
     with np.errstate(divide="ignore"):
         linear = np.log(arrays.spread_a + arrays.spread_b) + log_tau
         square = np.log(arrays.spread_b) + 2.0 * log_tau
@@ -31,20 +35,25 @@ def log_spread(arrays: Arrays, epsilon: FloatArray) -> FloatArray:
 
 
 def value(arrays: Arrays, epsilon: FloatArray) -> float:
-    """The objective at epsilon (M,): the sum, mean, least ratio, total or variance of DESIGN 2.4.
+    """The objective at epsilon (M,) with lambda(epsilon): the sum, mean, least ratio, … of DESIGN 2.4.
 
     Moments of weight 0 take no part. `min_variance` is inf where a weighted moment is not released.
     """
+    return value_of(arrays, epsilon, rr.log_retention(epsilon, arrays.cardinality))
+
+
+def value_of(arrays: Arrays, epsilon: FloatArray, log_retention: FloatArray) -> float:
+    """The objective at epsilon (M,) with these log lambda (M,), for instance the sampler's own."""
     if arrays.objective == "min_epsilon":
         return float(np.sum(epsilon))
     used = arrays.weight > 0
     weight = arrays.weight[used]
     if arrays.objective == "min_variance":
+        spread = log_spread_of(arrays, rr.log_tau_of(log_retention))
+        inflation: FloatArray = arrays.incidence @ spread
         with np.errstate(over="ignore"):
-            return float(
-                np.sum(weight * arrays.variance[used] * np.exp(log_inflations(arrays, epsilon)[used]))
-            )
-    kept = log_retentions(arrays, epsilon)[used]
+            return float(np.sum(weight * arrays.variance[used] * np.exp(inflation[used])))
+    kept = (arrays.incidence @ log_retention)[used]
     if arrays.objective == "weighted_sum":
         return float(np.sum(weight * np.exp(kept)))
     if arrays.objective == "geometric_mean":

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import rfc8785
-from pydantic import Field
+from pydantic import Field, StrictInt
 
 from budget_opt.errors import Fault, InputError, ProblemError
 from budget_opt.mechanisms.exact import exact
-from budget_opt.model.arrays import Arrays, Objective
+from budget_opt.model.arrays import TOTAL, Arrays, Objective
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.fields import Budgeted, Name, PositiveBudget
 from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn, Unit
@@ -63,11 +63,11 @@ class Problem(Part):
     dropped: tuple[Name, ...] = ()
     row_order: Literal["shuffle", "public"] = "shuffle"
     unit: Unit = Unit()
-    waves: int = 1
-    n: int | None = None
+    waves: StrictInt = 1
+    n: StrictInt | None = None
     provenance: Provenance = Provenance()
     clusters: tuple[tuple[Name, ...], ...] | Literal["auto"] = ()
-    max_cells: int | None = None
+    max_cells: StrictInt | None = None
     moment_rules: tuple[dict[str, Any], ...] = ()
     survey: dict[str, Name] | None = Field(default=None)
 
@@ -149,9 +149,7 @@ class Problem(Part):
 
     def budgets(self) -> tuple[tuple[str, tuple[str, ...], Fraction], ...]:
         """(name, members, cap) of the total, where there is one, and of every group; exact decimals."""
-        total = (
-            () if self.total_epsilon is None else (("total_epsilon", self.names, exact(self.total_epsilon)),)
-        )
+        total = () if self.total_epsilon is None else ((TOTAL, self.names, exact(self.total_epsilon)),)
         return (*total, *((group.name, group.attributes, exact(group.epsilon_max)) for group in self.groups))
 
 

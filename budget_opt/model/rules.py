@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from budget_opt.errors import MISSING, Fault
 from budget_opt.mechanisms.exact import exact, float_at_least
+from budget_opt.model.arrays import TOTAL
 from budget_opt.model.parts import nearest
 
 if TYPE_CHECKING:
@@ -56,10 +57,8 @@ def _name_faults(problem: Problem) -> list[Fault]:
     faults += [
         Fault("groups", name, "is the name of two groups", "Rename one.") for name in _repeated(groups)
     ]
-    if "total_epsilon" in groups:
-        faults.append(
-            Fault("groups", "total_epsilon", "is the name of the total budget", "Rename the group.")
-        )
+    if TOTAL in groups:
+        faults.append(Fault("groups", TOTAL, "is the name of the total budget", "Rename the group."))
     return faults
 
 
@@ -82,7 +81,7 @@ def _total_faults(problem: Problem) -> list[Fault]:
     if problem.total_epsilon is None and problem.objective != "min_epsilon":
         faults.append(
             Fault(
-                "total_epsilon",
+                TOTAL,
                 MISSING,
                 "is required by every objective but min_epsilon",
                 "State the budget of one record in nats, for instance 2.0.",
@@ -118,7 +117,7 @@ def _budget_faults(problem: Problem) -> list[Fault]:
     for name, members, cap in problem.budgets():
         needed = sum((least[member] for member in members if member in least), Fraction(0))
         if needed > cap:
-            where = "total_epsilon" if name == "total_epsilon" else f'groups["{name}"].epsilon_max'
+            where = TOTAL if name == TOTAL else f'groups["{name}"].epsilon_max'
             pinned = [member for member in members if least.get(member)]
             faults.append(
                 Fault(

@@ -1,0 +1,174 @@
+"""From a problem and its epsilons to an allocation: samplers, retentions, value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+
+import numpy as np
+
+from budget_opt import __version__
+from budget_opt.allocation.allocation import (
+    AllocatedAttribute,
+    AllocatedMoment,
+    Allocation,
+    Outcome,
+    Status,
+    product,
+)
+from budget_opt.allocation.rounding import even
+from budget_opt.mechanisms import randomized_response as rr
+from budget_opt.mechanisms.exact import exact, float_at_least
+from budget_opt.mechanisms.sampler import WIDTHS, Sampler, sampler_for
+from budget_opt.model.arrays import FloatArray
+from budget_opt.model.objectives import log_retentions, log_spread_of, value, value_of
+from budget_opt.model.problem import Problem
+
+BINDING = 1e-5
+"""A floor binds where log retention is nearer to it than this; 32 bits lose up to 1e-6 of epsilon."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a solver says of its split; `bound` None for a split that no solver made."""
+
+    bound: float | None = None
+    gap_tolerance: float = 1e-6
+    solver: str = "none"
+    seconds: float = 0.0
+
+
+def allocate(problem: Problem, epsilon: FloatArray, statement: Statement) -> Allocation:
+    """The allocation of these epsilons (M,), nats, taken as decimals and not changed any more."""
+    return assemble(problem, epsilon, samplers(problem, epsilon), statement)
+
+
+def uniform(problem: Problem) -> Allocation:
+    """The even split of the total, as far as pins, bounds and groups let it; floors may be missed.
+
+    Without a total (`min_epsilon`) the least common epsilon that keeps every floor.
+    """
+    return allocate(problem, even(problem.arrays), Statement(solver="even split"))
+
+
+def assemble(
+    problem: Problem,
+    epsilon: FloatArray,
+    chosen: Sequence[Sampler | None],
+    statement: Statement,
+) -> Allocation:
+    """The allocation of these epsilons and samplers."""
+    attributes = tuple(
+        AllocatedAttribute(attribute, float(e), sampler)
+        for attribute, e, sampler in zip(problem.attributes, epsilon, chosen, strict=True)
+    )
+    return Allocation(
+        question=problem,
+        attributes=attributes,
+        moments=_moments(problem, attributes),
+        objective=_outcome(problem, attributes, statement),
+        problem_sha256=problem.sha256,
+        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        software=f"budget-opt {__version__}",
+    )
+
+
+def samplers(problem: Problem, epsilon: FloatArray) -> list[Sampler | None]:
+    """The sampler of every attribute: 64 bits where a floor binds, 128 where that is not enough."""
+    arrays = problem.arrays
+    chosen = [
+        sampler_for(float(e), attribute.cardinality)
+        for attribute, e in zip(problem.attributes, epsilon, strict=True)
+    ]
+    kept = log_retentions(arrays, epsilon)
+    binding = [k for k in arrays.floors if kept[k] <= arrays.log_floor[k] + BINDING]
+    for bits in WIDTHS[1:]:
+        for i in {int(i) for k in binding for i in arrays.members(k)}:
+            cardinality = problem.attributes[i].cardinality
+            chosen[i] = sampler_for(float(epsilon[i]), cardinality, least_bits=bits)
+        binding = [k for k in binding if not _keeps_floor(problem, int(k), chosen)]
+    return chosen
+
+
+def _keeps_floor(problem: Problem, k: int, chosen: Sequence[Sampler | None]) -> bool:
+    floor = problem.moments[k].floor
+    return floor is None or product(_retention(chosen[i]) for i in problem.arrays.members(k)) >= exact(floor)
+
+
+def _retention(sampler: Sampler | None) -> Fraction:
+    return Fraction(0) if sampler is None else sampler.retention
+
+
+def _moments(problem: Problem, attributes: tuple[AllocatedAttribute, ...]) -> tuple[AllocatedMoment, ...]:
+    arrays = problem.arrays
+    spread = log_spread_of(arrays, rr.log_tau_of(_log_retention(attributes)))
+    inflation = arrays.incidence @ spread
+    return tuple(
+        AllocatedMoment(
+            stated=moment,
+            exact_retention=product(attributes[i].exact_retention for i in arrays.members(k)),
+            variance_inflation=_finite_exp(float(inflation[k])),
+            variance_basis=_basis(problem, k),
+        )
+        for k, moment in enumerate(problem.moments)
+    )
+
+
+def _finite_exp(logarithm: float) -> float | None:
+    """exp, or None (undefined) where it is no double."""
+    return math.exp(logarithm) if logarithm < 709 else None
+
+
+def _basis(problem: Problem, k: int) -> str:
+    """Which marginals a variance inflation rests on (DESIGN 2.3)."""
+    stated = [problem.attributes[i].marginal is not None for i in problem.arrays.members(k)]
+    if all(stated):
+        return "stated marginals"
+    return "stated and uniform marginals" if any(stated) else "uniform marginals"
+
+
+def _log_retention(attributes: Sequence[AllocatedAttribute]) -> FloatArray:
+    """log of the implemented lambda (M,), with all digits where it is near 1."""
+    with np.errstate(divide="ignore"):
+        return np.array(
+            [
+                np.log1p(-float(1 - attribute.exact_retention))
+                if attribute.exact_retention > Fraction(1, 2)
+                else np.log(float(attribute.exact_retention))
+                for attribute in attributes
+            ]
+        )
+
+
+def _outcome(problem: Problem, attributes: tuple[AllocatedAttribute, ...], statement: Statement) -> Outcome:
+    arrays = problem.arrays
+    epsilon = np.array([attribute.epsilon for attribute in attributes])
+    if problem.objective == "min_epsilon":
+        judged = implemented = float_at_least(sum((exact(e) for e in epsilon), Fraction(0)))
+    else:
+        judged = value(arrays, epsilon)
+        implemented = value_of(arrays, epsilon, _log_retention(attributes))
+    gap = _relative_gap(statement.bound, judged)
+    status: Status = "given"
+    if gap is not None:
+        status = "optimal" if gap <= statement.gap_tolerance else "feasible"
+    return Outcome(
+        kind=problem.objective,
+        value=implemented if math.isfinite(implemented) else None,
+        bound=statement.bound,
+        relative_gap=gap,
+        gap_tolerance=statement.gap_tolerance,
+        status=status,
+        solver=statement.solver,
+        seconds=statement.seconds,
+    )
+
+
+def _relative_gap(bound: float | None, judged: float) -> float | None:
+    """|bound - value| / |value|; None where there is no bound or the value is 0 or infinite."""
+    if bound is None or not math.isfinite(judged) or judged == 0:
+        return None
+    return abs(bound - judged) / abs(judged)

@@ -1,0 +1,255 @@
+"""The allocation file: written from an allocation, and read by making the allocation again (DESIGN 3.2).
+
+A reader takes only what cannot be recomputed (declarations, epsilons, widths, bound, texts), builds
+the allocation anew and compares: integers and text exactly, doubles to 1e-12 relative.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from budget_opt.allocation.allocation import AllocatedAttribute, AllocatedMoment, Allocation
+from budget_opt.allocation.build import Statement, assemble
+from budget_opt.allocation.schema import (
+    FORMAT,
+    VERSION,
+    AllocationDocument,
+    AttributeResults,
+    MomentResults,
+    OutcomeResults,
+    Privacy,
+    SamplerIntegers,
+)
+from budget_opt.errors import MISSING, AllocationError, Fault, InputError
+from budget_opt.mechanisms.sampler import Sampler, sampler_for, sampler_of_width
+from budget_opt.model.documents import read_document
+from budget_opt.model.parts import Part, below
+from budget_opt.model.problem import Problem
+
+RELATIVE_ERROR = 1e-12
+"""Doubles of a file may differ by this from what is recomputed: other machines round elsewhere."""
+_BOUNDS = ("epsilon", "epsilon_min", "epsilon_max")
+_DEFAULTS = {"target": 1.0, "variance": 1.0}
+P = TypeVar("P", bound=Part)
+
+
+def document_of(allocation: Allocation) -> dict[str, Any]:
+    """The file's content."""
+    question = allocation.question.to_dict()
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": allocation.name,
+        "problem_sha256": allocation.problem_sha256,
+        "created": allocation.created,
+        "software": allocation.software,
+        "total_epsilon": allocation.total_epsilon,
+        "total_delta": 0.0,
+        "spent_epsilon": allocation.spent_epsilon,
+        "privacy": {
+            "unit": "record",
+            "neighbours": "one record's values replaced",
+            "composition": "sum",
+            "loss": allocation.loss,
+        },
+        "objective": dict(vars(allocation.objective)),
+        "attributes": [_attribute(attribute) for attribute in allocation.attributes],
+        "moments": [_moment(moment) for moment in allocation.moments],
+        "clusters": [],
+        "groups": question.get("groups", []),
+        "public": question.get("public", []),
+        "dropped": list(allocation.dropped),
+        "row_order": allocation.row_order,
+        "provenance": question.get("provenance", {}),
+        "sensitivity": dict(allocation.sensitivity),
+    }
+
+
+def _attribute(attribute: AllocatedAttribute) -> dict[str, Any]:
+    sampler = attribute.sampler
+    declared = attribute.declared.to_dict()
+    return {
+        **{name: value for name, value in declared.items() if name not in _BOUNDS},
+        "cardinality": attribute.cardinality,
+        "background": "uniform",
+        "epsilon": attribute.epsilon,
+        "loss": attribute.loss,
+        "retention": attribute.retention,
+        "truth_probability": attribute.truth_probability,
+        "other_probability": attribute.other_probability,
+        "sampler": None if sampler is None else {"bits": sampler.bits, "q": str(sampler.q)},
+        "shadow_price": attribute.shadow_price,
+    }
+
+
+def _moment(moment: AllocatedMoment) -> dict[str, Any]:
+    stated = moment.stated
+    scales = {name: getattr(stated, name) for name in _DEFAULTS}
+    return {
+        "attributes": list(stated.attributes),
+        "weight": stated.weight,
+        "floor": stated.floor,
+        "ceiling": stated.ceiling,
+        **{name: value for name, value in scales.items() if value != _DEFAULTS[name]},
+        "level": stated.level,
+        "retention": moment.retention,
+        "variance_inflation": moment.variance_inflation,
+        "variance_basis": moment.variance_basis,
+        "floor_price": moment.floor_price,
+        "ceiling_price": moment.ceiling_price,
+    }
+
+
+def read_allocation(path: str | Path) -> Allocation:
+    """The allocation in a file that agrees with itself; raises `AllocationError`, all faults at once."""
+    document = read_document(path, FORMAT, VERSION, AllocationError)
+    try:
+        allocation = allocation_of(document)
+    except InputError as failure:
+        raise AllocationError.from_faults(failure.faults, str(path)) from None
+    return allocation
+
+
+def allocation_of(document: Mapping[str, Any]) -> Allocation:
+    """The allocation of a parsed file."""
+    stated = AllocationDocument(**document)
+    faults: list[Fault] = []
+    results = [
+        _part(AttributeResults, f"attributes[{i}]", item, faults) for i, item in enumerate(stated.attributes)
+    ]
+    moments = [_part(MomentResults, f"moments[{i}]", item, faults) for i, item in enumerate(stated.moments)]
+    outcome = _part(OutcomeResults, "objective", stated.objective, faults)
+    _part(Privacy, "privacy", stated.privacy, faults)
+    samplers = [
+        None if part is None else _sampler(part, f"attributes[{i}].sampler", faults)
+        for i, part in enumerate(results)
+    ]
+    if faults or outcome is None:
+        raise AllocationError.from_faults(faults)
+    attributes = [part for part in results if part is not None]
+    question = _question(stated, outcome)
+    made = assemble(
+        question,
+        np.array([part.epsilon for part in attributes]),
+        samplers,
+        Statement(outcome.bound, outcome.gap_tolerance, outcome.solver, outcome.seconds),
+    )
+    allocation = _with_texts(
+        made, stated, outcome, attributes, [part for part in moments if part is not None]
+    )
+    faults += differences(document, document_of(allocation))
+    if faults:
+        raise AllocationError.from_faults(faults)
+    return allocation
+
+
+def _part(kind: type[P], where: str, item: Mapping[str, Any], faults: list[Fault]) -> P | None:
+    """The results in an object that also holds a declaration."""
+    own = {name: value for name, value in item.items() if name in kind.model_fields}
+    try:
+        return kind(**own)
+    except InputError as failure:
+        faults += below(where, failure.faults)
+        return None
+
+
+def _sampler(part: AttributeResults, where: str, faults: list[Fault]) -> Sampler | None:
+    """The sampler that the stated width must have; q is compared with the file afterwards."""
+    if part.sampler is None:
+        return None if part.epsilon == 0 else sampler_for(part.epsilon, part.cardinality)
+    stated = _part(SamplerIntegers, where, part.sampler, faults)
+    if stated is None or part.epsilon == 0 or part.cardinality < 2:
+        return None
+    return sampler_of_width(part.epsilon, part.cardinality, stated.bits)
+
+
+def _question(stated: AllocationDocument, outcome: OutcomeResults) -> Problem:
+    """The problem as far as an allocation states it: without pins, bounds and thus without their faults."""
+    return Problem(
+        name=stated.name,
+        total_epsilon=stated.total_epsilon,
+        objective=outcome.kind,
+        attributes=[_without(item, AttributeResults) for item in stated.attributes],
+        moments=[_without(item, MomentResults) for item in stated.moments],
+        groups=stated.groups,
+        public=stated.public,
+        dropped=stated.dropped,
+        row_order=stated.row_order,
+        provenance=stated.provenance,
+    )
+
+
+def _without(item: Mapping[str, Any], results: type[Part]) -> dict[str, Any]:
+    return {name: value for name, value in item.items() if name not in results.model_fields}
+
+
+def _with_texts(
+    made: Allocation,
+    stated: AllocationDocument,
+    outcome: OutcomeResults,
+    attributes: Sequence[AttributeResults],
+    moments: Sequence[MomentResults],
+) -> Allocation:
+    """The allocation with what a file states and nobody can recompute from it."""
+    return replace(
+        made,
+        attributes=tuple(
+            replace(attribute, shadow_price=part.shadow_price)
+            for attribute, part in zip(made.attributes, attributes, strict=True)
+        ),
+        moments=tuple(
+            replace(moment, floor_price=part.floor_price, ceiling_price=part.ceiling_price)
+            for moment, part in zip(made.moments, moments, strict=True)
+        ),
+        objective=replace(made.objective, certificate_sha256=outcome.certificate_sha256),
+        problem_sha256=stated.problem_sha256,
+        created=stated.created,
+        software=stated.software,
+        sensitivity=dict(stated.sensitivity),
+    )
+
+
+def differences(stated: object, computed: object, where: str = "") -> list[Fault]:
+    """Every place where a file differs from what is recomputed, with its path."""
+    return list(_differences(stated, computed, where))
+
+
+def _differences(stated: object, computed: object, where: str) -> Iterator[Fault]:
+    if isinstance(computed, Mapping) and isinstance(stated, Mapping):
+        for name in dict.fromkeys((*computed, *stated)):
+            path = f"{where}.{name}" if where else str(name)
+            if name not in computed:
+                yield Fault(path, stated[name], "is not a field of this format", "Remove it.")
+            elif name not in stated:
+                yield Fault(path, MISSING, "is required", f"It is {computed[name]!r} by recomputation.")
+            else:
+                yield from _differences(stated[name], computed[name], path)
+    elif isinstance(computed, list | tuple) and isinstance(stated, list | tuple):
+        if len(stated) != len(computed):
+            yield _disagreement(where, len(stated), len(computed))
+            return
+        for i, (one, other) in enumerate(zip(stated, computed, strict=True)):
+            yield from _differences(one, other, f"{where}[{i}]")
+    elif not _agree(stated, computed, where):
+        yield _disagreement(where, stated, computed)
+
+
+def _agree(stated: object, computed: object, where: str) -> bool:
+    numbers = int | float
+    if isinstance(stated, bool) or isinstance(computed, bool):
+        return stated is computed
+    if isinstance(stated, numbers) and isinstance(computed, numbers):
+        # a gap is a difference of numbers of size 1, so its error is absolute
+        absolute = RELATIVE_ERROR if where == "objective.relative_gap" else 0.0
+        return math.isclose(stated, computed, rel_tol=RELATIVE_ERROR, abs_tol=absolute)
+    return stated == computed
+
+
+def _disagreement(where: str, stated: object, computed: object) -> Fault:
+    return Fault(where, stated, f"recomputation gives {computed!r}", "The file was changed or is damaged.")

@@ -1,0 +1,144 @@
+"""The fields of an allocation file: their types on reading, and the JSON Schema of all of it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, StrictInt
+
+from budget_opt.errors import AllocationError, InputError
+from budget_opt.model.arrays import Objective
+from budget_opt.model.declared import Declared
+from budget_opt.model.fields import Budgeted, Finite, Name, PositiveBudget
+from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn
+from budget_opt.model.parts import Part
+
+FORMAT: Literal["budget-opt/allocation"] = "budget-opt/allocation"
+VERSION: Literal[1] = 1
+Digest = Field(pattern="^[0-9a-f]{64}$")
+
+
+class _Stated(Part):
+    error: ClassVar[type[InputError]] = AllocationError
+
+
+class SamplerIntegers(_Stated):
+    """b and q of DESIGN 2.8; q as a decimal string, as it may exceed 2^53."""
+
+    noun: ClassVar[str] = "the sampler"
+
+    bits: Literal[32, 64, 128]
+    q: str = Field(pattern="^[1-9][0-9]{0,38}$")
+
+
+class AttributeResults(_Stated):
+    """What an allocation states of an attribute beside its declaration."""
+
+    noun: ClassVar[str] = "the attribute"
+
+    cardinality: StrictInt
+    epsilon: Budgeted
+    loss: Finite
+    retention: Finite
+    truth_probability: Finite
+    other_probability: Finite
+    sampler: dict[str, Any] | None
+    shadow_price: Finite | None = None
+
+
+class MomentResults(_Stated):
+    """What an allocation states of a moment beside the question."""
+
+    noun: ClassVar[str] = "the moment"
+
+    retention: Finite
+    variance_inflation: Finite | None
+    variance_basis: str
+    floor_price: Finite | None = None
+    ceiling_price: Finite | None = None
+
+
+class Privacy(_Stated):
+    """The unit, the neighbours, the composition, and the loss of one record in nats."""
+
+    noun: ClassVar[str] = "privacy"
+
+    unit: Literal["record"]
+    neighbours: Literal["one record's values replaced"]
+    composition: Literal["sum"]
+    loss: Finite
+
+
+class OutcomeResults(_Stated):
+    """The objective: value, bound, gap and who found it."""
+
+    noun: ClassVar[str] = "the objective"
+
+    kind: Objective
+    value: Finite | None
+    bound: Finite | None
+    relative_gap: Finite | None
+    gap_tolerance: Finite
+    status: Literal["optimal", "feasible", "given"]
+    solver: str
+    seconds: Finite
+    certificate_sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
+
+
+class AllocationDocument(_Stated):
+    """The whole file; attributes, moments and columns are read apart."""
+
+    noun: ClassVar[str] = "the allocation"
+    later: ClassVar[dict[str, Any]] = {"clusters": (), "total_delta": 0.0}
+
+    format: Literal["budget-opt/allocation"]
+    version: Literal[1]
+    name: str
+    problem_sha256: str = Digest
+    created: str = Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+    software: str
+    total_epsilon: PositiveBudget | None
+    total_delta: Budgeted
+    spent_epsilon: Finite
+    privacy: dict[str, Any]
+    objective: dict[str, Any]
+    attributes: tuple[dict[str, Any], ...]
+    moments: tuple[dict[str, Any], ...]
+    clusters: tuple[Any, ...]
+    groups: tuple[dict[str, Any], ...]
+    public: tuple[dict[str, Any], ...]
+    dropped: tuple[Name, ...]
+    row_order: Literal["shuffle", "public"]
+    provenance: dict[str, Any]
+    sensitivity: dict[str, Finite]
+
+
+def allocation_schema() -> dict[str, Any]:
+    """JSON Schema of the allocation file (draft 2020-12)."""
+    schema = AllocationDocument.model_json_schema()
+    attribute = _joined(Declared, AttributeResults)
+    attribute["properties"]["sampler"] = {"anyOf": [_plain(SamplerIntegers), {"type": "null"}]}
+    fields = schema["properties"]
+    fields["attributes"]["items"] = attribute
+    fields["moments"]["items"] = _joined(CrossMoment, MomentResults)
+    fields["privacy"] = _plain(Privacy)
+    fields["objective"] = _plain(OutcomeResults)
+    fields["groups"]["items"] = _plain(Group)
+    fields["public"]["items"] = _plain(PublicColumn)
+    fields["provenance"] = _plain(Provenance)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _plain(part: type[Part]) -> dict[str, Any]:
+    return {"type": "object", **part.model_json_schema()}
+
+
+def _joined(stated: type[Part], results: type[Part]) -> dict[str, Any]:
+    """The schema of an object that has the fields of both parts."""
+    first, second = _plain(stated), _plain(results)
+    return {
+        "type": "object",
+        "properties": {**first["properties"], **second["properties"]},
+        "required": sorted({*first.get("required", ()), *second.get("required", ())}),
+        "additionalProperties": False,
+    }

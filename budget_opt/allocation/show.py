@@ -1,0 +1,109 @@
+"""An allocation as the tables that people read."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from budget_opt.allocation.allocation import AllocatedMoment, Allocation, Outcome
+
+WIDTH = 100
+
+
+def as_text(allocation: Allocation, width: int = WIDTH) -> str:
+    """Both tables and the summary as plain text without colours."""
+    buffer = io.StringIO()
+    Console(file=buffer, width=width, no_color=True, highlight=False).print(renderable(allocation))
+    return "\n".join(line.rstrip() for line in buffer.getvalue().rstrip().splitlines())
+
+
+def renderable(allocation: Allocation) -> RenderableType:
+    """The same for a rich console."""
+    parts: list[RenderableType] = [Text(headline(allocation)), attribute_table(allocation)]
+    if allocation.moments:
+        parts.append(moment_table(allocation))
+    return Group(*parts, Text(outcome_sentence(allocation.objective)))
+
+
+def headline(allocation: Allocation) -> str:
+    """Name, what is spent of what, and the loss that the sampler implements."""
+    total = "" if allocation.total_epsilon is None else f" of {allocation.total_epsilon:g}"
+    name = allocation.name or "allocation"
+    return f"{name}: epsilon {allocation.spent_epsilon:g}{total} a record, loss {allocation.loss:.9g}"
+
+
+def attribute_table(allocation: Allocation) -> Table:
+    """Epsilon, lambda and the probability that a true value is reported, an attribute a row."""
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    table.add_column("attribute", overflow="fold")
+    for heading in ("categories", "epsilon", "retention", "true value reported"):
+        table.add_column(heading, justify="right")
+    for attribute in allocation.attributes:
+        if attribute.sampler is None:
+            table.add_row(Text(attribute.name), str(attribute.cardinality), "0", "0", "not released")
+            continue
+        table.add_row(
+            Text(attribute.name),
+            str(attribute.cardinality),
+            f"{attribute.epsilon:.4g}",
+            percent(attribute.retention),
+            percent(attribute.truth_probability),
+        )
+    return table
+
+
+def moment_table(allocation: Allocation) -> Table:
+    """Retention, floor and variance inflation, a moment a row; the basis of the inflation in the heading."""
+    bases = {moment.variance_basis for moment in allocation.moments}
+    single = bases.pop() if len(bases) == 1 else None
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    table.add_column("moment", overflow="fold")
+    table.add_column("weight", justify="right")
+    table.add_column("retention", justify="right")
+    table.add_column("floor", justify="right")
+    table.add_column(f"variance x\n({single})" if single else "variance x", justify="right")
+    if single is None:
+        table.add_column("by")
+    for moment in allocation.moments:
+        inflation = "-" if moment.variance_inflation is None else f"{moment.variance_inflation:.4g}"
+        cells = [f"{moment.weight:g}", percent(moment.retention), _bounds(moment), inflation]
+        table.add_row(Text(moment.label), *cells, *([] if single else [moment.variance_basis]))
+    return table
+
+
+def _bounds(moment: AllocatedMoment) -> str:
+    words = []
+    if moment.floor is not None:
+        words.append(f">= {percent(moment.floor)}{'' if moment.keeps_floor else ' missed'}")
+    if moment.ceiling is not None:
+        words.append(f"<= {percent(moment.ceiling)}{'' if moment.keeps_ceiling else ' exceeded'}")
+    return ", ".join(words) or "-"
+
+
+def outcome_sentence(outcome: Outcome) -> str:
+    """Value, bound and what they prove."""
+    value = "undefined" if outcome.value is None else f"{outcome.value:.6g}"
+    if outcome.bound is None or outcome.relative_gap is None:
+        return f"{outcome.kind} {value}; no bound: this split was given, not optimized"
+    proof = (
+        f"optimal, proved to a relative gap of {outcome.relative_gap:.1e}"
+        if outcome.status == "optimal"
+        else f"feasible; the proved bound leaves a relative gap of {outcome.relative_gap:.2g}"
+    )
+    by = f"{outcome.solver}, {outcome.seconds:.2g} s"
+    return f"{outcome.kind} {value}, bound {outcome.bound:.6g}: {proof} ({by})"
+
+
+def percent(share: float) -> str:
+    """A share as people say it: 37.8 %, 0.90 %, 1.2e-05."""
+    if share == 0:
+        return "0 %"
+    if share < 1e-4:
+        return f"{share:.2g}"
+    return f"{100 * share:.1f} %" if share >= 0.01 else f"{100 * share:.2g} %"
