@@ -1,3 +1,56 @@
-"""The best split of a privacy budget over the attributes of a table, proved, released and verified."""
+"""The best split of a privacy budget over the attributes of a table, proved, released and verified.
 
+    import budget_opt as bo
+
+`Attribute`, `CrossMoment`, `Group`, `Problem` state the question; `solve` and `uniform` give an
+`Allocation`; `randomize` makes a release; `verify` and `verify_release` judge; `estimate.moment` reads.
+"""
+
+# defined before the imports: allocations name the software that made them
 __version__ = "0.1.0"
+
+from budget_opt.allocation import Allocation, uniform
+from budget_opt.api import estimate
+from budget_opt.api.releasing import randomize, randomize_file
+from budget_opt.api.solving import solve
+from budget_opt.api.verifying import verify, verify_release
+from budget_opt.errors import (
+    AllocationError,
+    BudgetOptError,
+    DataError,
+    InfeasibleError,
+    InputError,
+    NotSolvedError,
+    ProblemError,
+    RandomSourceError,
+    VerificationError,
+)
+from budget_opt.model.attribute import Attribute
+from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn
+from budget_opt.model.problem import Problem
+
+__all__ = [
+    "Allocation",
+    "AllocationError",
+    "Attribute",
+    "BudgetOptError",
+    "CrossMoment",
+    "DataError",
+    "Group",
+    "InfeasibleError",
+    "InputError",
+    "NotSolvedError",
+    "Problem",
+    "ProblemError",
+    "Provenance",
+    "PublicColumn",
+    "RandomSourceError",
+    "VerificationError",
+    "estimate",
+    "randomize",
+    "randomize_file",
+    "solve",
+    "uniform",
+    "verify",
+    "verify_release",
+]

@@ -97,7 +97,7 @@ def outcome_sentence(outcome: Outcome) -> str:
         else f"feasible; the proved bound leaves a relative gap of {outcome.relative_gap:.2g}"
     )
     by = f"{outcome.solver}, {outcome.seconds:.2g} s"
-    return f"{outcome.kind} {value}, bound {outcome.bound:.6g}: {proof} ({by})"
+    return f"{outcome.kind} {value}, bound {outcome.bound:.6g}\n{proof} ({by})"
 
 
 def percent(share: float) -> str:

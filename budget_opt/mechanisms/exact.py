@@ -34,12 +34,12 @@ def float_at_least(number: Fraction) -> float:
         candidate = math.nextafter(candidate, math.inf)
         if candidate == math.inf:
             break
-    return candidate
+    return candidate + 0.0  # the neighbour above -5e-324 is -0.0
 
 
 def float_at_most(number: Fraction) -> float:
     """The largest double whose shortest text is <= `number`; -inf below the least double."""
-    return -float_at_least(-number)
+    return -float_at_least(-number) + 0.0
 
 
 def log_at_least(ratio: Fraction) -> float:

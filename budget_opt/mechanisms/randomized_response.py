@@ -66,13 +66,15 @@ def log_tau(epsilon: Real, cardinality: Real) -> Any:
 def log_tau_of(log_kept: Real) -> Any:
     """log(1 / lambda - 1) from log lambda <= 0; +inf at -inf, -inf at 0."""
     kept = np.asarray(log_kept, dtype=np.float64)
-    return _log_expm1_neg(-kept) - np.maximum(kept, -np.finfo(np.float64).max)
+    return _log_expm1_neg(-kept) - kept
 
 
 def tau(epsilon: Real, cardinality: Real) -> Any:
     """1 / lambda - 1 = r / (exp(e) - 1) (DESIGN 2.3); +inf where it exceeds the largest double."""
-    with np.errstate(over="ignore"):
-        return np.exp(log_tau(epsilon, cardinality))
+    e, r = _pair(epsilon, cardinality)
+    root = np.exp(-e / 2)  # exp(-e) alone would underflow before tau does
+    with np.errstate(divide="ignore", over="ignore"):
+        return r * root / -np.expm1(-e) * root
 
 
 def log_retention_slope(epsilon: Real, cardinality: Real) -> Any:
@@ -87,10 +89,8 @@ def log_retention_curvature(epsilon: Real, cardinality: Real) -> Any:
     """d2 log lambda / d epsilon2 < 0; -inf where it exceeds the largest double (e below 1e-154)."""
     e, r = _pair(epsilon, cardinality)
     x = np.exp(-e)
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        value = -log_retention_slope(e, r) * (x / -np.expm1(-e) + 1.0 / (1.0 + (r - 1.0) * x))
-    # beyond e = 745 the slope is 0 and x underflows with it
-    return np.where(np.isnan(value), -0.0, value)
+    with np.errstate(divide="ignore", over="ignore"):
+        return -log_retention_slope(e, r) * (x / -np.expm1(-e) + 1.0 / (1.0 + (r - 1.0) * x))
 
 
 def retention_slope(epsilon: Real, cardinality: Real) -> Any:

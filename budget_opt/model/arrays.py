@@ -46,7 +46,7 @@ class Arrays:
 
     `cardinality` (M,) is the effective cardinality; `lower`, `upper` (M,) the bounds of epsilon, equal
     for a pin, `upper` already cut to what every budget leaves when all others are at their lower
-    bounds, and inf where nothing limits it. `incidence` (K, M) is 1 where a moment contains an
+    bounds, and inf where nothing limits it; `stated_upper` (M,) before that cut. `incidence` (K, M) is 1 where a moment contains an
     attribute. `weight`, `target`, `variance` (K,) are as in the file; `log_floor` is -inf and
     `log_ceiling` 0 where there is none. `spread_a`, `spread_b` (M,) are E f^2 / Var f and s / Var f
     (DESIGN 2.3).
@@ -56,6 +56,7 @@ class Arrays:
     cardinality: FloatArray
     lower: FloatArray
     upper: FloatArray
+    stated_upper: FloatArray
     incidence: csr_array
     weight: FloatArray
     log_floor: FloatArray

@@ -34,6 +34,7 @@ def arrays_of(problem: Problem) -> Arrays:
         cardinality=np.array([attribute.effective_cardinality for attribute in problem.attributes]),
         lower=np.array(lower),
         upper=np.array(upper),
+        stated_upper=np.array([attribute.upper for attribute in problem.attributes]),
         incidence=csr_array((np.ones(len(rows)), (rows, columns)), shape=shape),
         weight=np.array([moment.weight for moment in problem.moments]),
         log_floor=np.array(

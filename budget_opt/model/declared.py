@@ -18,6 +18,7 @@ from budget_opt.model.fields import Categories, Edges, LabelField, Name, Number,
 from budget_opt.model.parts import Part
 
 MARGINAL_SUM_ERROR = Fraction(1, 10**6)
+LARGEST_SPREAD = 1e300
 
 
 class Declared(Part):
@@ -37,7 +38,7 @@ class Declared(Part):
     other: LabelField | None = None
     background: Literal["uniform", "marginal"] | tuple[Share, ...] = "uniform"
 
-    def __init__(self, *name: str, **fields: Any) -> None:
+    def __init__(self, /, *name: str, **fields: Any) -> None:
         if len(name) > 1:
             raise TypeError(f"{type(self).__name__} takes one name; everything else by keyword")
         super().__init__(**fields, **({"name": name[0]} if name else {}))
@@ -84,7 +85,9 @@ class Declared(Part):
                 return None
             return tuple((low + high) / 2 for low, high in pairwise(edges))
         count = len(self._plain_labels())
-        means_order = self.ordered or isinstance(self.categories, int) or count == 2
+        # with a missing category two labels are three, unless its score says where it stands
+        two = count == 2 and (self.missing == "error" or self.missing_score is not None)
+        means_order = self.ordered or isinstance(self.categories, int) or two
         return tuple(float(i) for i in range(count)) if means_order else None
 
     @property
@@ -97,14 +100,19 @@ class Declared(Part):
         if self.marginal is None:
             return 1.0, 1.0
         share = np.asarray(self.marginal) / math.fsum(self.marginal)
-        r = share.size
-        if self.score_values is None:
-            ratio = float((1.0 - 1.0 / r) / (1.0 - np.sum(share**2)))
-            return ratio, ratio
-        f = np.asarray(self.score_values)
-        f = f - f.mean()
-        variance = share @ f**2 - (share @ f) ** 2
-        return float(share @ f**2 / variance), float(np.mean(f**2) / variance)
+        r, top = share.size, int(np.argmax(share))
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            if self.score_values is None:
+                # 1 - sum of squares, from what the most common category leaves: nothing cancels
+                others = np.delete(share, top)
+                rest = others.sum()
+                ratio = float((1.0 - 1.0 / r) / (rest * (2.0 - rest) - others @ others))
+                return ratio, ratio
+            f = np.asarray(self.score_values)
+            g = f - f[top]  # seen from the most common category the variance does not cancel
+            f = f - f.mean()
+            variance = share @ g**2 - (share @ g) ** 2
+            return float(share @ f**2 / variance), float(np.mean(f**2) / variance)
 
     def _laws(self) -> list[Fault]:
         if (self.categories is None) == (self.bins is None):
@@ -134,6 +142,15 @@ class Declared(Part):
                     "Add it, or remove the score.",
                 )
             )
+        if self.missing == "category" and self.missing_score is not None and self._declared_scores() is None:
+            faults.append(
+                Fault(
+                    "missing_score",
+                    self.missing_score,
+                    "has no meaning: the other categories have no scores",
+                    'Give scores or "ordered": true, or remove it.',
+                )
+            )
         if self.missing == "category" and self.missing_score is None and self._declared_scores() is not None:
             faults.append(
                 Fault(
@@ -160,9 +177,7 @@ class Declared(Part):
         total = sum(map(exact, self.marginal), Fraction(0))
         if abs(total - 1) > MARGINAL_SUM_ERROR:
             return [Fault("marginal", self.marginal, "must sum to 1", f"It sums to {float(total):g}.")]
-        scores = self.score_values
-        present = [i for i, share in enumerate(self.marginal) if share > 0]
-        if len(present) < 2 or (scores is not None and len({scores[i] for i in present}) < 2):
+        if not self._score_faults() and not all(part <= LARGEST_SPREAD for part in self.spread):
             return [
                 Fault(
                     "marginal",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
@@ -26,8 +27,18 @@ def read_document(
         raise error(f"{path}: cannot be read ({failure.strerror}). Check the path.") from None
     except UnicodeDecodeError as failure:
         raise error(f"{path}: byte {failure.start} is not UTF-8. Save the file as UTF-8.") from None
+    except ValueError:
+        raise error(f"{str(path)!r}: cannot be read (no path). Check the path.") from None
     faults: list[Fault] = []
-    document = _parse(text, path, error, faults)
+    try:
+        document = _parse(text, path, error, faults)
+    except RecursionError:
+        raise error(f"{path}: is nested too deeply to be a file of this format.") from None
+    except ValueError as failure:
+        if isinstance(failure, error):
+            raise
+        # Python reads no integers of more than 4300 digits
+        raise error(f"{path}: holds a number with too many digits. No field needs it.") from None
     if not isinstance(document, dict):
         raise error(f"{path}: holds no object. A file of this format begins with {{ or a YAML mapping.")
     faults += _format_faults(document, format_name, version)
@@ -60,20 +71,37 @@ def _parse(text: str, path: Path, error: type[InputError], faults: list[Fault]) 
             f"{path}: line {failure.lineno}, column {failure.colno} is not JSON ({failure.msg}). "
             "Correct the syntax there."
         ) from None
-    except RecursionError:
-        raise error(f"{path}: is nested too deeply to be a file of this format.") from None
+
+
+_PLAIN = {
+    "null": ("~|null|Null|NULL|", ["~", "n", "N", ""]),
+    "bool": ("true|True|TRUE|false|False|FALSE", list("tTfF")),
+    "int": ("[-+]?(?:0|[1-9][0-9]*)", list("-+0123456789")),
+    "float": (
+        r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.inf|\.nan",
+        list("-+.0123456789"),
+    ),
+}
+"""What a plain word of YAML 1.2 stands for; anything else is text."""
 
 
 def _loader(faults: list[Fault]) -> type[yaml.SafeLoader]:
-    """PyYAML's safe loader with repeated keys told as faults."""
+    """PyYAML's safe loader with the words of YAML 1.2 and repeated keys told as faults.
+
+    In YAML 1.1 `no` is a boolean, `010` is eight, `1:30` is ninety and `1e-3` is text.
+    """
 
     class Loader(yaml.SafeLoader):
+        yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
+
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
             keys = [self.construct_object(key, deep=True) for key, _ in node.value]
             twice = {str(key) for key in keys if keys.count(key) > 1}
             faults.extend(Fault(key, MISSING, "appears twice in one mapping", "Remove one.") for key in twice)
             return super().construct_mapping(node, deep)
 
+    for kind, (words, starts) in _PLAIN.items():
+        Loader.add_implicit_resolver(f"tag:yaml.org,2002:{kind}", re.compile(f"(?:{words})$"), starts)
     return Loader
 
 
@@ -95,8 +123,20 @@ def _format_faults(document: dict[str, Any], format_name: str, version: int) -> 
 
 
 def json_text(document: dict[str, Any]) -> str:
-    """Strict JSON, two blanks of indentation, numbers as shortest round-trip text."""
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    """Strict JSON that people can read and edit: a field a line, a line for each object of a list."""
+    fields = [f"  {_compact(name)}: {_field(value)}" for name, value in document.items()]
+    return "{\n" + ",\n".join(fields) + "\n}\n"
+
+
+def _field(value: Any) -> str:
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        return "[\n" + ",\n".join(f"    {_compact(item)}" for item in value) + "\n  ]"
+    return _compact(value)
+
+
+def _compact(value: Any) -> str:
+    """One line; numbers as shortest round-trip text."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def write_document(document: dict[str, Any], path: str | Path) -> None:

@@ -22,7 +22,9 @@ from budget_opt.mechanisms.exact import exact
 LARGEST_EPSILON = 1e4
 SMALLEST_EPSILON = 1e-300
 LARGEST_CARDINALITY = 10**6
-LARGEST_INTEGER = 2**53
+LARGEST_INTEGER = 2**53 - 1
+"""Canonical JSON (RFC 8785) has no larger ones."""
+LARGEST_NUMBER = 1e100
 
 
 def fault(limit: str, remedy: str) -> PydanticCustomError:
@@ -39,7 +41,7 @@ def real(value: object, what: str, remedy: str) -> float:
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise fault(f"must be {what}: finite", remedy)
+        raise fault(f"must be {what}, and finite", remedy)
     if isinstance(value, Decimal) and exact(number) != Fraction(value):
         raise fault(f"must be {what} that a double can carry", "Round it to at most 15 digits")
     return number
@@ -112,10 +114,16 @@ Retention = Annotated[
 ]
 
 Number = Annotated[
-    float, *_number("a number", "Give a finite number", lambda number: abs(number) <= 1e100, {})
+    float,
+    *_number(
+        "a number up to 1e100 in size",
+        "Give a finite number",
+        lambda number: abs(number) <= LARGEST_NUMBER,
+        {"minimum": -LARGEST_NUMBER, "maximum": LARGEST_NUMBER},
+    ),
 ]
 
-Finite = Annotated[float, *_number("a number", "Give a finite number", lambda number: True, {})]
+Finite = Annotated[float, *_number("a finite number", "Give a finite number", lambda number: True, {})]
 """Any double that is a number."""
 
 Share = Annotated[
@@ -141,6 +149,28 @@ def _name(value: object) -> str:
 Name = Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string", "minLength": 1})]
 
 
+def _title(value: object) -> str:
+    if not isinstance(value, str) or not value.isprintable():
+        raise fault("must be text without control characters", "Give a name of one line, or remove the field")
+    return value
+
+
+Title = Annotated[str, BeforeValidator(_title), WithJsonSchema({"type": "string"})]
+"""A name that may be empty."""
+
+
+def _unboxed(value: Any) -> object:
+    """A numpy scalar or array without axes as Python's own value, anything else as it is."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value
+
+
+def _listed(value: Any, limit: str, remedy: str) -> list[Any]:
+    """The items of a list, tuple, array or other ordered collection."""
+    if isinstance(value, str | bytes | Mapping | set | frozenset) or not hasattr(value, "__iter__"):
+        raise fault(limit, remedy)
+    return list(value)
+
+
 def _label(value: object) -> str | int | bool:
     """A category label, kept with its type; numpy scalars become Python's."""
     if isinstance(value, str):
@@ -149,15 +179,14 @@ def _label(value: object) -> str | int | bool:
                 "must be text that is not empty, without control characters",
                 'For missing answers use "missing": "category" instead of an empty label',
             )
-        return value
-    if hasattr(value, "item") and callable(value.item):
-        value = value.item()
+        return str(value)
+    value = _unboxed(value)
     if isinstance(value, bool):
         return value
     if isinstance(value, int) and abs(value) <= LARGEST_INTEGER:
         return value
     raise fault(
-        "must be text, an integer up to 2^53 in size, or a boolean",
+        "must be text, an integer below 2^53 in size, or a boolean",
         "Write other numbers as text, or use bins",
     )
 
@@ -168,21 +197,18 @@ LabelField = Annotated[str | int | bool, BeforeValidator(_label), WithJsonSchema
 
 def _categories(value: object) -> int | tuple[str | int | bool, ...]:
     remedy = "Give the ordered list of labels, or their number for codes 0..r-1"
-    if hasattr(value, "item") and callable(value.item) and not isinstance(value, list | tuple):
-        value = value.item()
+    value = _unboxed(value)
     if isinstance(value, int) and not isinstance(value, bool):
         if not 2 <= value <= LARGEST_CARDINALITY:
             raise fault("must be from 2 to 1,000,000 categories", remedy)
         return value
-    if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__iter__"):
-        raise fault("must be a list of labels or their number", remedy)
-    labels = tuple(_label(item) for item in value)
+    labels = tuple(_label(item) for item in _listed(value, "must be a list of labels or their number", remedy))
     if not 2 <= len(labels) <= LARGEST_CARDINALITY:
         raise fault("must have from 2 to 1,000,000 categories", remedy)
     if len({type(label) for label in labels}) > 1:
         raise fault(
             "must have labels of one type, all text, all integers or all booleans",
-            "In YAML write yes, no, on and off in quotes",
+            "Write labels that mix words and numbers as text, in quotes",
         )
     if len(set(labels)) < len(labels):
         raise fault("must have distinct labels", "Remove the repeated label")
@@ -205,14 +231,18 @@ Categories = Annotated[
 
 def _edges(value: object) -> tuple[float | None, ...]:
     remedy = "Give increasing edges, for instance [18, 30, 45, null]; null at an end leaves it open"
-    if not isinstance(value, list | tuple) or len(value) < 3:
-        raise fault("must be a list of at least three edges (two bins)", remedy)
-    if any(edge is None for edge in value[1:-1]):
+    limit = "must be a list of at least three edges (two bins)"
+    listed = _listed(value, limit, remedy)
+    if len(listed) < 3:
+        raise fault(limit, remedy)
+    if any(edge is None for edge in listed[1:-1]):
         raise fault("may be open (null) only at its two ends", remedy)
-    edges = tuple(None if edge is None else real(edge, "a number", remedy) for edge in value)
+    edges = tuple(None if edge is None else real(edge, "a list of numbers", remedy) for edge in listed)
     inner = [edge for edge in edges if edge is not None]
-    if len(inner) > LARGEST_CARDINALITY or any(a >= b for a, b in pairwise(inner)):
-        raise fault("must have increasing edges", remedy)
+    if any(abs(edge) > LARGEST_NUMBER for edge in inner):
+        raise fault("must have edges up to 1e100 in size", remedy)
+    if len(edges) > LARGEST_CARDINALITY + 1 or any(a >= b for a, b in pairwise(inner)):
+        raise fault("must have increasing edges, at most 1,000,001", remedy)
     return edges
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar, Literal
 
 from pydantic import StrictInt, field_validator
@@ -9,6 +10,8 @@ from pydantic import StrictInt, field_validator
 from budget_opt.errors import Fault
 from budget_opt.model.fields import LARGEST_EPSILON, Budgeted, Name, PositiveNumber, Retention, Weight, fault
 from budget_opt.model.parts import Part
+
+_WITH_EPSILON = re.compile(r"private data, epsilon (0|[1-9][0-9]*)(\.[0-9]+)?")
 
 
 class CrossMoment(Part):
@@ -30,7 +33,7 @@ class CrossMoment(Part):
     variance: PositiveNumber = 1.0
     level: StrictInt = 1
 
-    def __init__(self, *attributes: str, **fields: Any) -> None:
+    def __init__(self, /, *attributes: str, **fields: Any) -> None:
         super().__init__(**fields, **({"attributes": attributes} if attributes else {}))
 
     @property
@@ -69,7 +72,7 @@ class CrossMoment(Part):
             weight=weight,
             floor=max(floors, default=None),
             ceiling=min(ceilings, default=None),
-            target=max(self.target, twin.target),
+            target=max((one.target for one in (self, twin) if one.weight > 0), default=self.target),
             variance=share * self.variance + (1 - share) * twin.variance,
         )
 
@@ -85,7 +88,7 @@ class Group(Part):
     attributes: tuple[Name, ...]
     epsilon_max: Budgeted
 
-    def __init__(self, *name: str, **fields: Any) -> None:
+    def __init__(self, /, *name: str, **fields: Any) -> None:
         super().__init__(**fields, **({"name": name[0]} if name else {}))
 
     def _laws(self) -> list[Fault]:
@@ -105,7 +108,7 @@ class PublicColumn(Part):
     name: Name
     why: Name
 
-    def __init__(self, *name: str, **fields: Any) -> None:
+    def __init__(self, /, *name: str, **fields: Any) -> None:
         super().__init__(**fields, **({"name": name[0]} if name else {}))
 
 
@@ -136,10 +139,7 @@ class Provenance(Part):
     @field_validator("*")
     @classmethod
     def _known(cls, value: str) -> str:
-        start = "private data, epsilon "
-        if value in ("unstated", "public", "private data"):
-            return value
-        if value.startswith(start) and value[len(start) :].replace(".", "", 1).isdigit():
+        if value in ("unstated", "public", "private data") or _WITH_EPSILON.fullmatch(value):
             return value
         raise fault(
             'must be "public", "private data", "private data, epsilon E" or "unstated"',

@@ -28,40 +28,37 @@ class Part(BaseModel):
     identity: ClassVar[tuple[str, ...]] = ()
     filler: ClassVar[Mapping[str, Any]] = {}
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, /, **fields: Any) -> None:
+        unordered = [name for name, value in fields.items() if isinstance(value, set | frozenset)]
+        if unordered:
+            faults = [Fault(name, fields[name], "has no order", "Give a list.") for name in unordered]
+            raise self.error.from_faults(faults, self.noun)
         try:
             super().__init__(**fields)
         except ValidationError as failure:
             # what pydantic could not parse is left out, so that the laws of the rest are still checked
-            bad = {str(detail["loc"][0]) for detail in failure.errors() if detail["loc"]}
-            faults = [fault_of(detail, type(self)) for detail in failure.errors()]
-            faults += self._laws_without(fields, bad)
-            raise self.error.from_faults(faults, f"{self.noun}") from None
-        faults = [*self._unsupported(), *self._laws()]
-        if faults:
-            raise self.error.from_faults(faults, f"{self.noun}")
+            bad = dict.fromkeys(str(detail["loc"][0]) for detail in failure.errors())
+            faults = [_not_yet(name, fields[name]) for name in bad if name in self.later]
+            faults += [fault_of(d, type(self)) for d in failure.errors() if d["loc"][0] not in self.later]
+            faults += self._laws_without(fields, set(bad))
+            raise self.error.from_faults(faults, self.noun) from None
+        if faults := self._faults():
+            raise self.error.from_faults(faults, self.noun)
 
-    def _unsupported(self) -> list[Fault]:
-        return [
-            Fault(field, getattr(self, field), "not supported yet", "Remove the field")
-            for field, idle in self.later.items()
-            if getattr(self, field) != idle
-        ]
+    def _faults(self) -> list[Fault]:
+        asked = [name for name, idle in self.later.items() if getattr(self, name) != idle]
+        return [*(_not_yet(name, getattr(self, name)) for name in asked), *self._laws()]
 
     def _laws(self) -> list[Fault]:
         """Faults that concern several fields, paths relative to this part."""
         return []
 
-    @classmethod
-    def _laws_without(cls, fields: Mapping[str, Any], bad: set[str]) -> list[Fault]:
-        required = {name for name, field in cls.model_fields.items() if field.is_required()}
+    def _laws_without(self, fields: Mapping[str, Any], bad: set[str]) -> list[Fault]:
+        required = {name for name, field in type(self).model_fields.items() if field.is_required()}
         if bad & required:
             return []
-        try:
-            cls(**{name: value for name, value in fields.items() if name not in bad})
-        except InputError as failure:
-            return [fault for fault in failure.faults if re.split(r"[.\[]", fault.where)[0] not in bad]
-        return []
+        super().__init__(**{name: value for name, value in fields.items() if name not in bad})
+        return [fault for fault in self._faults() if re.split(r"[.\[]", fault.where)[0] not in bad]
 
     @classmethod
     def stand_in(cls, fields: Mapping[str, Any]) -> Self | None:
@@ -79,6 +76,10 @@ class Part(BaseModel):
         """A copy with these fields changed, checked like a new one."""
         fields = {name: getattr(self, name) for name in self.model_fields_set}
         return type(self)(**{**fields, **changes})
+
+
+def _not_yet(field: str, value: object) -> Fault:
+    return Fault(field, value, "not supported yet", "Remove the field")
 
 
 def fault_of(detail: ErrorDetails, model: type[BaseModel]) -> Fault:

@@ -16,10 +16,10 @@ from budget_opt.errors import Fault, InputError, ProblemError
 from budget_opt.mechanisms.exact import exact
 from budget_opt.model.arrays import TOTAL, Arrays, Objective
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.fields import Budgeted, Name, PositiveBudget
+from budget_opt.model.fields import Budgeted, Name, PositiveBudget, Title
 from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn, Unit
 from budget_opt.model.parts import Part, below
-from budget_opt.model.rules import problem_faults
+from budget_opt.model.rules import problem_faults, reference_faults
 
 FORMAT: Literal["budget-opt/problem"] = "budget-opt/problem"
 VERSION: Literal[1] = 1
@@ -29,6 +29,7 @@ _PARTS: dict[str, type[Part]] = {
     "groups": Group,
     "public": PublicColumn,
 }
+_REFERRING = ("moments", "groups")
 _SINGLE: dict[str, type[Part]] = {"provenance": Provenance, "unit": Unit}
 
 
@@ -52,7 +53,7 @@ class Problem(Part):
 
     format: Literal["budget-opt/problem"] = FORMAT
     version: Literal[1] = VERSION
-    name: str = ""
+    name: Title = ""
     total_epsilon: PositiveBudget | None = None
     total_delta: Budgeted = 0.0
     objective: Objective = "weighted_sum"
@@ -71,7 +72,7 @@ class Problem(Part):
     moment_rules: tuple[dict[str, Any], ...] = ()
     survey: dict[str, Name] | None = Field(default=None)
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, /, **fields: Any) -> None:
         parsed, faults, broken = _parse_parts(fields)
         try:
             super().__init__(**parsed)
@@ -97,17 +98,7 @@ class Problem(Part):
 
     def to_dict(self) -> dict[str, Any]:
         """The problem as it stands in a file; what says its default is left out."""
-        listed = {name: [part.to_dict() for part in parts] for name, parts in self._lists().items() if parts}
-        rest = {name: value for name, value in super().to_dict().items() if name not in _PARTS}
-        return {"format": FORMAT, "version": VERSION, **rest, **listed}
-
-    def _lists(self) -> dict[str, tuple[Part, ...]]:
-        return {
-            "attributes": self.attributes,
-            "moments": self.moments,
-            "groups": self.groups,
-            "public": self.public,
-        }
+        return {"format": FORMAT, "version": VERSION, **super().to_dict()}
 
     def write(self, path: str | Path) -> None:
         """Write the problem as JSON, whole or not at all."""
@@ -147,6 +138,19 @@ class Problem(Part):
         """Names of the attributes, in order."""
         return tuple(attribute.name for attribute in self.attributes)
 
+    @property
+    def not_public(self) -> tuple[str, ...]:
+        """What the problem uses and does not state to be public: the guarantee assumes that it is."""
+        used = {
+            "weights": bool(self.moments),
+            "floors": any(moment.floor is not None for moment in self.moments),
+            "scores": any(attribute.scores is not None for attribute in self.attributes),
+            "marginals": any(attribute.marginal is not None for attribute in self.attributes),
+            "domains": True,
+            "total": self.total_epsilon is not None,
+        }
+        return tuple(name for name in used if used[name] and getattr(self.provenance, name) != "public")
+
     def budgets(self) -> tuple[tuple[str, tuple[str, ...], Fraction], ...]:
         """(name, members, cap) of the total, where there is one, and of every group; exact decimals."""
         total = () if self.total_epsilon is None else ((TOTAL, self.names, exact(self.total_epsilon)),)
@@ -161,12 +165,16 @@ def _parse_parts(fields: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]
     parsed, faults, broken = dict(fields), list[Fault](), set[str]()
     for name, kind in _PARTS.items():
         items = fields.get(name)
-        if isinstance(items, list | tuple):
+        if isinstance(items, Iterable) and not isinstance(items, str | bytes | Mapping | set | frozenset):
             built = [_parse_part(f"{name}[{i}]", kind, item) for i, item in enumerate(items)]
             faults += (fault for _, found in built for fault in found)
             parsed[name] = tuple(part for part, _ in built if part is not None)
-            if len(parsed[name]) < len(items):
+            if len(parsed[name]) < len(built):
                 broken.add(name)
+            if name in _REFERRING and isinstance(parsed.get("attributes"), tuple):
+                # before moments are merged, so that the paths are those of the file
+                known = [attribute.name for attribute in parsed["attributes"]]
+                faults += reference_faults(name, [part for part, _ in built], known)
     for name, kind in _SINGLE.items():
         if isinstance(fields.get(name), Mapping):
             part, found = _parse_part(name, kind, fields[name])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from budget_opt.model.arrays import TOTAL
 from budget_opt.model.parts import nearest
 
 if TYPE_CHECKING:
+    from budget_opt.model.moment import CrossMoment, Group
     from budget_opt.model.problem import Problem
 
 
@@ -21,7 +22,6 @@ def problem_faults(problem: Problem) -> list[Fault]:
     return [
         *_count_faults(problem),
         *_name_faults(problem),
-        *_reference_faults(problem),
         *_total_faults(problem),
         *_budget_faults(problem),
     ]
@@ -62,17 +62,17 @@ def _name_faults(problem: Problem) -> list[Fault]:
     return faults
 
 
-def _reference_faults(problem: Problem) -> list[Fault]:
-    known = set(problem.names)
-    lists = [(f"moments[{i}].attributes", moment.attributes) for i, moment in enumerate(problem.moments)]
-    lists += [(f"groups[{i}].attributes", group.attributes) for i, group in enumerate(problem.groups)]
+def reference_faults(
+    field: str, parts: Iterable[CrossMoment | Group | None], known: Sequence[str]
+) -> list[Fault]:
+    """Names in the parts of `field` (None where one could not be parsed) that are no attribute's."""
     faults = []
-    for where, names in lists:
-        for name in names:
+    for i, part in enumerate(parts):
+        for name in () if part is None else part.attributes:
             if name not in known:
                 near = nearest(name, known)
-                hint = f'Did you mean "{near}"?' if near else f"Attributes are {', '.join(problem.names)}."
-                faults.append(Fault(where, name, "is not an attribute", hint))
+                hint = f'Did you mean "{near}"?' if near else f"Attributes are {', '.join(known)}."
+                faults.append(Fault(f"{field}[{i}].attributes", name, "is not an attribute", hint))
     return faults
 
 

@@ -1,0 +1,1 @@
+"""The functions that users call: solve, randomize, verify, estimate (DESIGN 4)."""

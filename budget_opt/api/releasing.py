@@ -1,0 +1,43 @@
+"""From a table and an allocation to a release; nothing is drawn before the losses are checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from budget_opt.allocation import Allocation
+from budget_opt.verifier.static import verify_privacy
+
+if TYPE_CHECKING:
+    from budget_opt.randomizer.files import FileOptions
+    from budget_opt.randomizer.release import Release
+
+
+def randomize(
+    table: Any, allocation: Allocation, row_order: Literal["shuffle", "public"] | None = None
+) -> Any:
+    """Randomize a pandas or polars data frame or a pyarrow table; the same kind comes back.
+
+    Every attribute is randomized with fresh words from the operating system (DESIGN 2.8), public
+    columns pass as they are, attributes with epsilon 0 and dropped columns are left out, and rows are
+    shuffled unless `row_order` (else the allocation's) is "public". Every call is another release of
+    the same people: its loss adds. Raises `DataError` (columns, counts and rows, never a value),
+    `InputError`, `RandomSourceError`, and `VerificationError` for an allocation that overspends.
+    """
+    from budget_opt.randomizer.table import randomize_table
+
+    verify_privacy(allocation).require()
+    return randomize_table(table, allocation, row_order=row_order).table
+
+
+def randomize_file(
+    source: str | Path, allocation: Allocation, target: str | Path, options: FileOptions | None = None
+) -> Release:
+    """Randomize a .csv, .csv.gz or .parquet file into another, which is there only when it is whole.
+
+    As `randomize`; `options` as in `budget_opt.randomizer.files.FileOptions`.
+    """
+    from budget_opt.randomizer.files import FileOptions, randomize_file
+
+    verify_privacy(allocation).require()
+    return randomize_file(source, allocation, target, options or FileOptions())

@@ -1,0 +1,20 @@
+"""JSON Schemas of the file formats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def schema_of(document: str) -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of `problem`, `allocation` or `manifest` files (DESIGN 3)."""
+    if document == "problem":
+        from budget_opt.model.schema import problem_schema
+
+        return problem_schema()
+    if document == "allocation":
+        from budget_opt.allocation.schema import allocation_schema
+
+        return allocation_schema()
+    from budget_opt.randomizer.manifest import manifest_schema
+
+    return manifest_schema()

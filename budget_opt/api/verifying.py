@@ -1,0 +1,35 @@
+"""Is what was promised also what came out?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from budget_opt.allocation import Allocation
+from budget_opt.model.problem import Problem
+
+if TYPE_CHECKING:
+    from budget_opt.verifier.report import VerificationReport
+
+
+def verify(allocation: Allocation, problem: Problem | None = None) -> VerificationReport:
+    """The promises of an allocation: losses from the sampler's integers, budgets, floors, value and bound.
+
+    `problem` is what it was made from; without it pins and bounds cannot be checked, and the report
+    says so. `.require()` raises `VerificationError`.
+    """
+    from budget_opt.verifier.static import verify_allocation
+
+    return verify_allocation(allocation, problem)
+
+
+def verify_release(
+    allocation: Allocation, original: Any, released: Any, false_alarm: float = 1e-9
+) -> VerificationReport:
+    """The release against the originals, both in the same row order. INTERNAL: do not pass the report on.
+
+    Tables or paths. `false_alarm` in (0, 1) is the probability, over all tests together, that a sound
+    release fails. `.require()` raises `VerificationError`.
+    """
+    from budget_opt.verifier.release import verify_release
+
+    return verify_release(allocation, original, released, false_alarm=false_alarm)

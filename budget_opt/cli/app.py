@@ -1,0 +1,26 @@
+"""The commands, one function each; what they do is in `budget_opt` itself."""
+
+from __future__ import annotations
+
+import typer
+
+from budget_opt.cli import commands_data, commands_problem, demo
+
+app = typer.Typer(
+    name="budget-opt",
+    help="The best split of a privacy budget over the attributes of a table: proved, released, verified.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.command("demo")(demo.demo)
+app.command("check")(commands_problem.check)
+app.command("solve")(commands_problem.solve)
+app.command("show")(commands_problem.show)
+app.command("randomize")(commands_data.randomize)
+app.command("verify")(commands_data.verify)
+app.command("estimate")(commands_data.estimate)
+app.command("schema")(commands_problem.schema)

@@ -1,0 +1,98 @@
+"""Commands on data: randomize, verify, estimate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+import budget_opt as bo
+from budget_opt.cli.commands_problem import AllocationFile, AsJson
+from budget_opt.cli.output import out, out_json
+from budget_opt.cli.progress import rows_progress
+from budget_opt.errors import InputError
+
+Data = Annotated[Path, typer.Argument(metavar="DATA", help="The original table: .csv, .csv.gz or .parquet.")]
+
+
+def randomize(
+    allocation: AllocationFile,
+    data: Data,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="RELEASED", help="The released table; must not exist.")
+    ],
+    internal: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Verify while the originals are at hand; the report stays here."),
+    ] = None,
+    row_order: Annotated[
+        Literal["shuffle", "public"] | None, typer.Option(help="Another order of rows than the file's.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Randomize a table; writes it with its manifest, and the allocation, into the output's folder."""
+    from budget_opt.api.publishing import Place, publish
+
+    with rows_progress() as progress:
+        place = Place(output, internal)
+        published = publish(allocation, data, place, row_order=row_order, progress=progress)
+    if as_json:
+        out_json(published.manifest)
+    else:
+        out(str(published))
+
+
+def verify(
+    allocation: AllocationFile,
+    problem: Annotated[Path | None, typer.Option(metavar="P", help="The problem it was made from.")] = None,
+    original: Annotated[Path | None, typer.Option(metavar="DATA", help="The original table.")] = None,
+    released: Annotated[
+        Path | None, typer.Option(metavar="RELEASED", help="The release, in the original's row order.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check the promises of an allocation, and of a release with the originals; exit code 1 on a failure."""
+    if (original is None) != (released is None):
+        raise InputError("--original and --released: only one is given. Give both, or neither.")
+    found = bo.Allocation.read(allocation)
+    asked = None if problem is None else bo.Problem.read(problem)
+    reports = [bo.verify(found, problem=asked)]
+    if original is not None:
+        reports.append(bo.verify_release(found, original=original, released=released))
+    if as_json:
+        out_json([report.to_dict() for report in reports])
+    else:
+        out("\n\n".join(str(report) for report in reports))
+    if not all(report.holds for report in reports):
+        raise typer.Exit(1)
+
+
+def estimate(
+    allocation: AllocationFile,
+    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The released table.")],
+    moment: Annotated[
+        list[str], typer.Option(metavar="a,b", help="Attributes of a moment, by commas; repeat for more.")
+    ],
+    target: Annotated[
+        Literal["population", "data"], typer.Option(help="What the error is measured from.")
+    ] = "population",
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    as_json: AsJson = False,
+) -> None:
+    """Estimate cross-moments of the originals from a release, with standard errors and intervals."""
+    from budget_opt.cli.tables import estimates_table
+
+    found = bo.Allocation.read(allocation)
+    wanted = [tuple(name.strip() for name in names.split(",")) for names in moment]
+    estimates = bo.estimate.moments(released, found, wanted, target=target)
+    intervals = [estimate.interval(level) for estimate in estimates]
+    if as_json:
+        out_json(
+            [
+                {**estimate.to_dict(), "interval": list(interval), "level": level}
+                for estimate, interval in zip(estimates, intervals, strict=True)
+            ]
+        )
+    else:
+        out(estimates_table(estimates, level))

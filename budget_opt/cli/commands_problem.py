@@ -1,0 +1,87 @@
+"""Commands on problems and allocations: check, solve, show, schema."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from budget_opt import Allocation, Problem
+from budget_opt import solve as solve_problem
+from budget_opt.allocation.show import renderable
+from budget_opt.cli.output import out, out_json
+from budget_opt.cli.progress import solve_progress
+from budget_opt.model.arrays import Objective
+
+ProblemFile = Annotated[Path, typer.Argument(metavar="PROBLEM", help="A problem file, JSON or YAML.")]
+AllocationFile = Annotated[Path, typer.Argument(metavar="ALLOCATION", help="An allocation file, JSON.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+class Document(StrEnum):
+    """The file formats that have a schema."""
+
+    problem = "problem"
+    allocation = "allocation"
+    manifest = "manifest"
+
+
+def check(problem: ProblemFile, as_json: AsJson = False) -> None:
+    """Say what is hard or impossible in a problem, and why. Exit code 3 where it is infeasible."""
+    from budget_opt.api.checking import check as check_problem
+
+    findings = check_problem(Problem.read(problem))
+    if as_json:
+        out_json(findings.to_dict())
+    else:
+        out(str(findings))
+
+
+def solve(
+    problem: ProblemFile,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="ALLOCATION", help="Write the allocation here.")
+    ] = None,
+    gap: Annotated[float, typer.Option(help="Relative gap that counts as optimal.")] = 1e-6,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds; the best answer so far counts.")] = None,
+    objective: Annotated[Objective | None, typer.Option(help="Another objective than the file's.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Another total epsilon than the file's.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the best split of the budget and prove how good it is."""
+    question = Problem.read(problem)
+    if objective is not None or epsilon is not None:
+        changes = {"objective": objective, "total_epsilon": epsilon}
+        question = question.with_fields(
+            **{name: value for name, value in changes.items() if value is not None}
+        )
+    with solve_progress() as progress:
+        allocation = solve_problem(question, gap=gap, time_limit=time_limit, progress=progress)
+    if output is not None:
+        allocation.write(output)
+    if as_json:
+        out_json(allocation.to_dict())
+    else:
+        out(renderable(allocation))
+        if output is not None:
+            out(f"written: {output}")
+
+
+def show(allocation: AllocationFile, as_json: AsJson = False) -> None:
+    """Print an allocation as tables."""
+    found = Allocation.read(allocation)
+    if as_json:
+        out_json(found.to_dict())
+    else:
+        out(renderable(found))
+
+
+def schema(
+    document: Annotated[Document, typer.Argument(help="Which file format.")],
+) -> None:
+    """Print the JSON Schema of a file format."""
+    from budget_opt.api.schemas import schema_of
+
+    out_json(schema_of(document.value))

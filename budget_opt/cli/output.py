@@ -1,0 +1,37 @@
+"""How commands speak: tables or JSON on standard output, errors in one paragraph on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console, RenderableType
+
+from budget_opt.errors import BudgetOptError
+
+INTERRUPTED = 130
+
+
+def out(content: RenderableType | str) -> None:
+    """Print for people; no markup is read in names, so that a name cannot style the page."""
+    # a pipe or file has no width of its own
+    width = None if sys.stdout.isatty() else 100
+    Console(width=width, soft_wrap=isinstance(content, str), highlight=False, markup=False).print(content)
+
+
+def out_json(document: Mapping[str, Any] | list[Any]) -> None:
+    """Print strict JSON."""
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def complain(error: BudgetOptError) -> int:
+    """The error on standard error; returns the exit code of DESIGN 4."""
+    sys.stderr.write(f"{type(error).__name__}: {error}\n")
+    return error.exit_code
+
+
+def note(text: str) -> None:
+    """A line on standard error that is not part of the result."""
+    sys.stderr.write(text + "\n")
