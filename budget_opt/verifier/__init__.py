@@ -1,0 +1,1 @@
+"""Judges allocations and releases; imports no solver and no randomizer."""

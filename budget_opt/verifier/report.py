@@ -1,0 +1,87 @@
+"""What a verification says: one check a claim, with what was measured, the limit, and where it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from budget_opt.errors import VerificationError
+
+
+@dataclass(frozen=True)
+class Check:
+    """One claim: `measured` against `limit`, whether it `holds`, and the `source` of the limit.
+
+    `kind` is `proved` (exact arithmetic or a bound) or `tested` (a statistical test whose false-alarm
+    rate the report states).
+    """
+
+    claim: str
+    measured: float | int | str | None
+    limit: float | int | str | None
+    holds: bool
+    source: str
+    kind: str = "proved"
+
+    def __str__(self) -> str:
+        verdict = "holds" if self.holds else "FAILS"
+        return f"{verdict}  {self.claim}: {_shown(self.measured)}, limit {_shown(self.limit)} ({self.source})"
+
+
+@dataclass(frozen=True)
+class VerificationReport:
+    """All checks of one verification; `notes` say what was not checked, and on what it rests.
+
+    A report with a `notice` was computed from the originals and must not leave the house (DESIGN 3.3).
+    """
+
+    subject: str
+    checks: tuple[Check, ...]
+    notes: tuple[str, ...] = ()
+    false_alarm: float | None = None
+    notice: str | None = None
+    releasable: bool = True
+
+    @property
+    def holds(self) -> bool:
+        """True where every check holds."""
+        return not self.failed
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The checks that do not hold."""
+        return tuple(check for check in self.checks if not check.holds)
+
+    def require(self) -> VerificationReport:
+        """The report itself; raises `VerificationError` with the failed checks."""
+        if self.failed:
+            lines = "".join(f"\n  {check}" for check in self.failed)
+            raise VerificationError(
+                f"{self.subject}: {len(self.failed)} of {len(self.checks)} checks fail:{lines}",
+                failed=tuple(check.claim for check in self.failed),
+            )
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON; the notice comes first."""
+        notice = {} if self.notice is None else {"notice": self.notice}
+        return {
+            **notice,
+            "releasable": self.releasable,
+            "subject": self.subject,
+            "holds": self.holds,
+            "false_alarm": self.false_alarm,
+            "checks": [dict(vars(check)) for check in self.checks],
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        verdict = "all checks hold" if self.holds else f"{len(self.failed)} of {len(self.checks)} checks FAIL"
+        rate = "" if self.false_alarm is None else f" (false-alarm rate {self.false_alarm:g})"
+        lines = [] if self.notice is None else [self.notice]
+        lines += [f"{self.subject}: {verdict}{rate}", *(f"  {check}" for check in self.checks)]
+        return "\n".join([*lines, *(f"  note   {note}" for note in self.notes)])
+
+
+def _shown(value: object) -> str:
+    return f"{value:.12g}" if isinstance(value, float) else "-" if value is None else str(value)

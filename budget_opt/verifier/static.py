@@ -1,0 +1,201 @@
+"""The promises of an allocation, judged from the file's integers in exact arithmetic (DESIGN 2.7, 2.8).
+
+Imports no solver and no randomizer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+from budget_opt.allocation import AllocatedAttribute, AllocatedMoment, Allocation
+from budget_opt.certificate.certify import certify
+from budget_opt.mechanisms.exact import exact, float_at_least, log_at_least
+from budget_opt.model.arrays import MINIMIZED
+from budget_opt.model.objectives import value
+from budget_opt.model.problem import Problem
+from budget_opt.verifier.report import Check, VerificationReport
+
+
+def verify_allocation(allocation: Allocation, problem: Problem | None = None) -> VerificationReport:
+    """Every promise of the file: losses, budgets, floors, ceilings, the question, value and bound.
+
+    `problem` is what the allocation was made from; without it pins, bounds and, where the problem had
+    some, the bound are not checked, and a note says so.
+    """
+    checks = [*_privacy_checks(allocation), *_moment_checks(allocation.moments)]
+    notes = []
+    judged = problem
+    if problem is not None:
+        checks += _question_checks(allocation, problem)
+    elif allocation.question.sha256 == allocation.problem_sha256:
+        judged = allocation.question
+    else:
+        notes.append("pins and bounds of single attributes, and the bound of the optimum, need the problem")
+    if judged is not None and allocation.objective.bound is not None:
+        checks += _bound_checks(allocation, judged)
+    elif allocation.objective.bound is None:
+        notes.append("the split was given, not optimized: there is no bound to check")
+    notes.append(_assumption(allocation))
+    return VerificationReport(_subject(allocation), tuple(checks), tuple(notes))
+
+
+def verify_privacy(allocation: Allocation) -> VerificationReport:
+    """Only the losses and budgets: what must hold before any value is randomized."""
+    return VerificationReport(_subject(allocation), tuple(_privacy_checks(allocation)))
+
+
+def _subject(allocation: Allocation) -> str:
+    return f"allocation {allocation.name}" if allocation.name else "allocation"
+
+
+def _privacy_checks(allocation: Allocation) -> Iterator[Check]:
+    for attribute in allocation.attributes:
+        yield _matrix_check(attribute)
+        yield _loss_check(attribute)
+    if allocation.total_epsilon is not None:
+        yield _budget_check("a record", allocation.attributes, allocation.total_epsilon, "total_epsilon")
+    for group in allocation.question.groups:
+        members = [allocation[name] for name in group.attributes]
+        yield _budget_check(f"group {group.name}", members, group.epsilon_max, "its epsilon_max")
+
+
+def matrix_values(attribute: AllocatedAttribute) -> tuple[Fraction, Fraction]:
+    """The two distinct entries of the attribute's matrix (diagonal, off it), rebuilt from b and q."""
+    if attribute.sampler is None:
+        share = Fraction(1, attribute.cardinality)
+        return share, share
+    other = Fraction(attribute.sampler.q, 2**attribute.sampler.bits)
+    return 1 - (attribute.cardinality - 1) * other, other
+
+
+def _matrix_check(attribute: AllocatedAttribute) -> Check:
+    truth, other = matrix_values(attribute)
+    least = min(truth, other)
+    return Check(
+        claim=f"matrix of {attribute.name}: every report is possible",
+        measured=float(least),
+        limit="above 0, rows sum to 1",
+        holds=least > 0 and truth + (attribute.cardinality - 1) * other == 1,
+        source="sampler integers",
+    )
+
+
+def _loss_check(attribute: AllocatedAttribute) -> Check:
+    truth, other = matrix_values(attribute)
+    loss = log_at_least(max(truth, other) / min(truth, other)) if min(truth, other) > 0 else float("inf")
+    return Check(
+        claim=f"loss of {attribute.name}",
+        measured=loss,
+        limit=attribute.epsilon,
+        holds=loss < float("inf") and exact(loss) <= exact(attribute.epsilon),
+        source="largest log ratio of its matrix",
+    )
+
+
+def _budget_check(who: str, members: Iterable[AllocatedAttribute], cap: float, source: str) -> Check:
+    spent = sum((exact(attribute.epsilon) for attribute in members), Fraction(0))
+    return Check(
+        claim=f"epsilon of {who}",
+        measured=float_at_least(spent),
+        limit=cap,
+        holds=spent <= exact(cap),
+        source=f"{source}, sum of decimals",
+    )
+
+
+def _moment_checks(moments: Iterable[AllocatedMoment]) -> Iterator[Check]:
+    for moment in moments:
+        kept = moment.retention
+        if moment.floor is not None:
+            yield Check(f"floor of {moment.label}", kept, moment.floor, moment.keeps_floor, "exact product")
+        if moment.ceiling is not None:
+            yield Check(
+                f"ceiling of {moment.label}", kept, moment.ceiling, moment.keeps_ceiling, "exact product"
+            )
+
+
+def _question_checks(allocation: Allocation, problem: Problem) -> Iterator[Check]:
+    yield Check(
+        claim="the allocation was made from this problem",
+        measured=allocation.problem_sha256[:12],
+        limit=problem.sha256[:12],
+        holds=allocation.problem_sha256 == problem.sha256,
+        source="SHA-256 of the problem",
+    )
+    stated, asked = (_without_bounds(question) for question in (allocation.question, problem))
+    yield Check(
+        claim="the allocation states the problem's attributes, moments, groups and columns",
+        measured="same" if stated == asked else "different",
+        limit="same",
+        holds=stated == asked,
+        source="comparison of both files",
+    )
+    known = set(problem.names)
+    for attribute in (attribute for attribute in allocation.attributes if attribute.name in known):
+        low, high = problem.attribute(attribute.name).lower, problem.attribute(attribute.name).upper
+        if low == 0 and high == float("inf"):
+            continue
+        yield Check(
+            claim=f"bounds of {attribute.name}",
+            measured=attribute.epsilon,
+            limit=f"{low!r} to {high!r}",
+            holds=low <= attribute.epsilon <= high,
+            source="pin, epsilon_min and epsilon_max of the problem",
+        )
+
+
+def _without_bounds(question: Problem) -> dict[str, object]:
+    """The question without the bounds of single attributes, which an allocation does not carry."""
+    document = question.to_dict()
+    bounds = ("epsilon", "epsilon_min", "epsilon_max")
+    attributes = [
+        {name: value for name, value in attribute.items() if name not in bounds}
+        for attribute in document["attributes"]
+    ]
+    return {**document, "attributes": attributes}
+
+
+def _bound_checks(allocation: Allocation, problem: Problem) -> Iterator[Check]:
+    """The stated bound holds: a bound computed here from the problem alone is no worse."""
+    outcome = allocation.objective
+    if outcome.bound is None or allocation.question.names != problem.names:
+        return
+    proved = certify(problem.arrays, allocation.epsilons).bound
+    minimized = outcome.kind in MINIMIZED
+    # the stated bound may come from better multipliers than those fitted here
+    slack = abs(outcome.bound) * outcome.gap_tolerance
+    confirmed = proved >= outcome.bound - slack if minimized else proved <= outcome.bound + slack
+    yield Check(
+        claim=f"bound of {outcome.kind}",
+        measured=proved,
+        limit=outcome.bound,
+        holds=confirmed,
+        source="weak duality, recomputed from the problem",
+    )
+    # the gap judges the split: the value at lambda(epsilon), apart from the sampler's rounding
+    judged = value(problem.arrays, allocation.epsilons)
+    yield Check(
+        claim=f"value of {outcome.kind} is within its bound",
+        measured=judged,
+        limit=proved,
+        holds=judged >= proved if minimized else judged <= proved,
+        source="weak duality, recomputed from the problem",
+    )
+    if outcome.status == "optimal":
+        gap = abs(proved - judged) / abs(judged)
+        yield Check(
+            claim="the split is optimal: relative gap",
+            measured=gap,
+            limit=outcome.gap_tolerance,
+            holds=gap <= outcome.gap_tolerance,
+            source="weak duality, recomputed from the problem",
+        )
+
+
+def _assumption(allocation: Allocation) -> str:
+    """The sentence on provenance: what the guarantee takes for granted."""
+    unsure = allocation.question.not_public
+    if not unsure:
+        return "weights, floors, domains, scores, marginals and total are stated to be public"
+    return f"the guarantee assumes that {', '.join(unsure)} were fixed without looking at the data"
