@@ -1,0 +1,164 @@
+"""Where a cell stands among the declared categories, or what keeps it from standing anywhere (R10, R11).
+
+A cell equals a label when it has the label's type and the same value: text by code points (no trim,
+no change of case, no Unicode normalization), integers from any integer type, booleans from booleans.
+Bins take any real number, compared as the double that it is. Nothing is ever converted in silence:
+a column of another type is refused with the way to cast it. A column's own dictionary says nothing.
+
+Cells of a CSV file are text. There an integer is its decimal text ("1", never "01" or " 1"), a
+boolean is "true" or "false", and a number for bins is a plain decimal ("12", "-0.5", "1e3").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from budget_opt.errors import DataError
+from budget_opt.model.domain import Domain, Kind, Label
+
+Positions = npt.NDArray[np.int32]
+"""The code of each cell, or one of the marks below."""
+
+UNSEEN, MISSING, NOT_A_NUMBER = -1, -2, -3
+
+_PLAIN_NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_INT64, _UINT64 = (-(2**63), 2**63 - 1), (0, 2**64 - 1)
+
+
+class Lookup(Protocol):
+    """Finds the cells of one column, whose type must be the one of the declared categories."""
+
+    def of(self, values: pa.Array) -> Positions:
+        """The positions of plain (not dictionary) cells; `DataError` for a column of another type."""
+
+
+def lookup_for(domain: Domain, name: str, *, released: bool, text: bool) -> Lookup:
+    """The lookup of column `name`; `released` bins are labels, `text` cells come from a CSV file."""
+    if domain.edges is not None and not released:
+        return _Bins(domain.edges, name, text)
+    labels = [label for label in domain.labels if label is not None]
+    if text:
+        return _Labels([_csv_text(label) for label in labels], "text", name)
+    return _Labels(labels, "text" if domain.kind == "bins" else domain.kind, name)
+
+
+def positions(values: pa.Array, lookup: Lookup) -> Positions:
+    """The position of every cell of a plain, dictionary or null array."""
+    if pa.types.is_null(values.type):
+        return np.full(len(values), MISSING, dtype=np.int32)
+    if not pa.types.is_dictionary(values.type):
+        return lookup.of(values)
+    known = positions(values.dictionary, lookup)
+    indices = values.indices.cast(pa.int64()).fill_null(len(known))
+    # one entry more than the dictionary has, so that a null points to something
+    found: Positions = np.append(known, np.int32(MISSING))[_numpy(indices)]
+    return found
+
+
+class _Labels:
+    """Cells that equal one of the labels."""
+
+    def __init__(self, labels: Sequence[Label], kind: Kind, name: str) -> None:
+        self._labels, self._kind, self._name = labels, kind, name
+        self._sets: dict[pa.DataType, tuple[pa.Array, Positions]] = {}
+
+    def of(self, values: pa.Array) -> Positions:
+        _require_type(values.type, self._kind, self._name)
+        values = values.cast(_wide(values.type))
+        labels, codes = self._set(values.type)
+        found: Positions = codes[_numpy(pc.index_in(values, value_set=labels).fill_null(-1))]
+        if values.null_count:
+            found[_numpy(values.is_null())] = MISSING
+        return found
+
+    def _set(self, wide: pa.DataType) -> tuple[pa.Array, Positions]:
+        """The labels that the type can hold, and their codes, with the mark of unseen cells last."""
+        if wide not in self._sets:
+            low, high = _UINT64 if wide == pa.uint64() else _INT64
+            held = [
+                code
+                for code, label in enumerate(self._labels)
+                if isinstance(label, str) or low <= label <= high
+            ]
+            labels = pa.array([self._labels[code] for code in held], type=wide)
+            self._sets[wide] = labels, np.array([*held, UNSEEN], dtype=np.int32)
+        return self._sets[wide]
+
+
+class _Bins:
+    """Numbers in bins: edge_i <= x < edge_{i+1}, the last bin closed."""
+
+    def __init__(self, edges: Sequence[float], name: str, text: bool) -> None:
+        self._edges, self._name, self._text = np.array(edges), name, text
+
+    def of(self, values: pa.Array) -> Positions:
+        x = _numpy((self._parsed(values) if self._text else self._converted(values)).fill_null(np.nan))
+        first, last = self._edges[0], self._edges[-1]
+        found = (np.searchsorted(self._edges, x, side="right") - 1).astype(np.int32)
+        found[x == last] = self._edges.size - 2
+        found[(x < first) | (x > last)] = UNSEEN
+        found[np.isinf(x)] = NOT_A_NUMBER
+        found[np.isnan(x)] = MISSING
+        return found
+
+    def _parsed(self, values: pa.Array) -> pa.Array:
+        """The doubles of CSV cells; what is not a plain decimal becomes infinite."""
+        _require_type(values.type, "text", self._name)
+        plain = pc.match_substring_regex(values, _PLAIN_NUMBER)
+        return pc.if_else(plain, values, "inf").cast(pa.float64())
+
+    def _converted(self, values: pa.Array) -> pa.Array:
+        _require_type(values.type, "bins", self._name)
+        if pa.types.is_decimal(values.type):
+            # through text: Arrow's own conversion of decimals is not correctly rounded
+            return values.cast(pa.string()).cast(pa.float64())
+        return values.cast(pa.float64(), safe=False)
+
+
+_FITS = {
+    "text": lambda given: given in {pa.string(), pa.large_string(), pa.string_view()},
+    "integer": pa.types.is_integer,
+    "boolean": pa.types.is_boolean,
+    "bins": lambda given: any(
+        test(given) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    ),
+}
+_ASKED = {
+    "text": ("text", 'a text type, for instance with pandas astype("string")'),
+    "integer": ("integers", 'an integer type, for instance with pandas astype("Int64")'),
+    "boolean": ("booleans", 'a boolean type, for instance with pandas astype("boolean")'),
+    "bins": ("bins of numbers", "an integer, floating or decimal type"),
+}
+
+
+def _require_type(given: pa.DataType, kind: Kind, name: str) -> None:
+    if not _FITS[kind](given):
+        meaning, target = _ASKED[kind]
+        raise DataError(
+            f"column {name!r} is of type {given}, and its declared categories are {meaning}. "
+            f"Cast the column to {target}, or declare the categories in the type of the column.",
+            column=name,
+        )
+
+
+def _wide(given: pa.DataType) -> pa.DataType:
+    """The type in which cells and labels are compared; every cell of the given type fits."""
+    if pa.types.is_boolean(given):
+        return pa.bool_()
+    if pa.types.is_integer(given):
+        return pa.uint64() if given == pa.uint64() else pa.int64()
+    return pa.large_string()
+
+
+def _csv_text(label: Label) -> str:
+    return str(label).lower() if isinstance(label, bool) else str(label)
+
+
+def _numpy(values: pa.Array) -> npt.NDArray[Any]:
+    return np.asarray(values.to_numpy(zero_copy_only=False))

@@ -1,0 +1,72 @@
+"""Parquet files as batches of typed cells, without holding more than a batch of a row group (R26)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from budget_opt.errors import DataError
+from budget_opt.tables.source import BATCH_ROWS, existing_file, plain_schema
+
+
+class ParquetSource:
+    """A Parquet file. Raises `DataError` where it is truncated, corrupt, or no Parquet file."""
+
+    text = False
+
+    def __init__(self, path: Path, *, batch_rows: int = BATCH_ROWS) -> None:
+        self._path = existing_file(path)
+        self._batch_rows = batch_rows
+        self._share = 0.0
+
+    @property
+    def title(self) -> str:
+        """The file's path."""
+        return str(self._path)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.schema.names)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """Names and types of the columns, without metadata."""
+        with self._opened() as file:
+            return plain_schema(file.schema_arrow, self.title)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The records in their order, with these columns."""
+        passed = 0
+        with self._opened() as file:
+            rows = file.metadata.num_rows
+            # some versions of Arrow take a file without row groups for a broken one
+            for batch in file.iter_batches(self._batch_rows, columns=list(columns)) if rows else ():
+                passed += batch.num_rows
+                self._share = passed / rows
+                # a name with a dot also selects fields inside a column
+                yield batch.select(list(columns))
+        self._share = 1.0
+
+    def share(self) -> float:
+        """How much of the file has been passed, from 0 to 1."""
+        return self._share
+
+    @contextmanager
+    def _opened(self) -> Iterator[parquet.ParquetFile]:
+        try:
+            with parquet.ParquetFile(
+                self._path, pre_buffer=False, memory_map=False, page_checksum_verification=True
+            ) as file:
+                yield file
+        except (pa.ArrowException, OSError):
+            # Arrow's message may quote what it could not read
+            raise DataError(
+                f"{self._path}: is not a whole Parquet file (truncated, corrupt, or another format). "
+                "Copy or write it again."
+            ) from None

@@ -1,0 +1,94 @@
+"""Any table that is read here, in batches, or as codes of the declared domains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from budget_opt.errors import DataError
+from budget_opt.model.domain import Domain
+from budget_opt.tables.csv_files import CsvSource
+from budget_opt.tables.encoding import Codes, Encoder, code_type
+from budget_opt.tables.findings import Findings
+from budget_opt.tables.frames import FrameSource
+from budget_opt.tables.parquet_files import ParquetSource
+from budget_opt.tables.source import FileSource, Source, require_columns
+
+ENDINGS = (".csv", ".csv.gz", ".parquet")
+"""The endings of the names of table files, in any case."""
+
+
+def open_file(path: str | Path) -> FileSource:
+    """The table in a .csv, .csv.gz or .parquet file; `DataError` for another ending or no such file."""
+    path = Path(path)
+    return ParquetSource(path) if ending(path) == ".parquet" else CsvSource(path)
+
+
+def open_table(source: Any) -> Source:
+    """A path, a pandas or polars data frame, a pyarrow table or record batch, ready to be read."""
+    return open_file(source) if isinstance(source, str | Path) else FrameSource(source)
+
+
+def open_batches(source: Any) -> Iterator[pa.RecordBatch]:
+    """All records with all columns; from a CSV file every column is text, without inference."""
+    table = open_table(source)
+    return table.batches(table.names)
+
+
+def read_codes(source: Any, domains: Mapping[str, Domain], *, released: bool = False) -> dict[str, Codes]:
+    """The codes of these columns, by name, for all rows; other columns are not looked at.
+
+    `released` tables carry labels (bins as their label's text). Raises `DataError` for absent columns
+    and for cells outside the domains, all of them at once.
+    """
+    table = open_table(source)
+    require_columns(list(domains), table)
+    encoders = encoders_for(table, domains, released=released)
+    findings = Findings()
+    parts: dict[str, list[Codes]] = {name: [] for name in domains}
+    for first_row, batch in numbered(table.batches(list(domains))):
+        for name, codes in encoded(batch, encoders, findings, first_row).items():
+            parts[name].append(codes)
+    findings.require_none()
+    return {name: joined(parts[name], domain) for name, domain in domains.items()}
+
+
+def encoders_for(
+    table: Source, domains: Mapping[str, Domain], *, released: bool = False
+) -> dict[str, Encoder]:
+    """The encoder of each of these columns of a table."""
+    return {
+        name: Encoder(domain, name, released=released, text=table.text) for name, domain in domains.items()
+    }
+
+
+def encoded(
+    batch: pa.RecordBatch, encoders: Mapping[str, Encoder], findings: Findings, first_row: int
+) -> dict[str, Codes]:
+    """The codes of one batch by column; what is wrong with its cells goes to `findings`."""
+    return {name: coder.codes(findings, batch.column(name), first_row) for name, coder in encoders.items()}
+
+
+def numbered(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Batches with the number of their first row."""
+    first_row = 0
+    for batch in batches:
+        yield first_row, batch
+        first_row += batch.num_rows
+
+
+def joined(parts: list[Codes], domain: Domain) -> Codes:
+    """The codes of consecutive batches as one array."""
+    return np.concatenate([np.empty(0, dtype=code_type(domain.cardinality)), *parts])
+
+
+def ending(path: Path) -> str:
+    """Which of `ENDINGS` the file's name has; `DataError` for another."""
+    for candidate in ENDINGS:
+        if path.name.lower().endswith(candidate):
+            return candidate
+    raise DataError(f"{path}: the name must end in {', '.join(ENDINGS)}. Convert or rename the file.")
