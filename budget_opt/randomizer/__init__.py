@@ -1,0 +1,1 @@
+"""Randomizing: uniform words, one column, whole tables and files (DESIGN 2.8)."""

@@ -1,0 +1,61 @@
+"""What becomes of every column of a table: randomized, released as it is, or left out (R16)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from budget_opt.allocation import AllocatedAttribute, Allocation
+from budget_opt.errors import DataError
+from budget_opt.model.domain import Domain
+from budget_opt.tables.source import Source, listed, require_columns
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The released columns in the table's order; `randomized` by name, all others are public."""
+
+    columns: tuple[str, ...]
+    randomized: Mapping[str, AllocatedAttribute]
+
+    @cached_property
+    def domains(self) -> dict[str, Domain]:
+        """The declared domains of the randomized columns."""
+        return {name: attribute.domain for name, attribute in self.randomized.items()}
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """The columns that are released as they are."""
+        return tuple(name for name in self.columns if name not in self.randomized)
+
+
+def plan_for(source: Source, allocation: Allocation, *, include_empty: bool) -> Plan:
+    """The plan of a table under an allocation.
+
+    An attribute without a sampler (epsilon 0, or below what any width implements) is left out unless
+    `include_empty`: a column of pure noise misleads. Raises `DataError` for columns without a budget,
+    absent columns, and where no column would be released.
+    """
+    attributes = {attribute.name: attribute for attribute in allocation.attributes}
+    require_columns([*attributes, *allocation.public], source)
+    known = {*attributes, *allocation.public, *allocation.dropped}
+    unknown = [name for name in source.names if name not in known]
+    if unknown:
+        raise DataError(
+            f"{source.title}: these columns have no budget: {listed(unknown)}. Give each a budget as an "
+            "attribute, list it under public with the reason, or list it under dropped.",
+            column=unknown[0],
+        )
+    randomized = {
+        name: attribute
+        for name, attribute in attributes.items()
+        if attribute.sampler is not None or include_empty
+    }
+    columns = tuple(name for name in source.names if name in randomized or name in allocation.public)
+    if not columns:
+        raise DataError(
+            f"{source.title}: no column would be released: every attribute has epsilon 0 or is dropped. "
+            "Give an attribute a budget, or ask for the empty columns."
+        )
+    return Plan(columns, {name: randomized[name] for name in columns if name in randomized})

@@ -1,0 +1,252 @@
+"""Words are the AES key stream of a fresh key, each used once, and nothing gives the key away: R6, R7, R8."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import hmac
+import os
+import pickle
+import random
+import subprocess
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from budget_opt.errors import RandomSourceError
+from budget_opt.randomizer import words as module
+from budget_opt.randomizer.words import SecureWords, SeededWords, Words
+
+KEY = bytes(range(32))
+
+
+def hkdf(key: bytes, info: bytes, length: int, salt: bytes = b"") -> bytes:
+    """RFC 5869, sections 2.2 and 2.3, with the standard library."""
+    extracted = hmac.new(salt or bytes(32), key, hashlib.sha256).digest()
+    block, output = b"", b""
+    for i in range(-(-length // 32)):
+        block = hmac.new(extracted, block + info + bytes([i + 1]), hashlib.sha256).digest()
+        output += block
+    return output[:length]
+
+
+def aes_block(key: bytes, block: bytes) -> bytes:
+    encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
+    return encryptor.update(block) + encryptor.finalize()
+
+
+def numbers(words: Words) -> list[int]:
+    """Words as Python integers."""
+    if words.ndim == 2:
+        return [int(low) | int(high) << 64 for low, high in words]
+    return [int(word) for word in words]
+
+
+@pytest.fixture
+def known_key(monkeypatch: pytest.MonkeyPatch) -> SecureWords:
+    monkeypatch.setattr(os, "urandom", lambda size: KEY[:size])
+    source = SecureWords()
+    monkeypatch.undo()
+    return source
+
+
+def test_the_judges_give_the_published_vectors() -> None:
+    """RFC 5869, appendices A.1 and A.3; FIPS 197, appendix C.3."""
+    key = bytes([0x0B] * 22)
+    assert hkdf(key, bytes(range(0xF0, 0xFA)), 42, bytes(range(13))).hex() == (
+        "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865"
+    )
+    assert hkdf(key, b"", 42).hex() == (
+        "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d9d201395faa4b61a96c8"
+    )
+    plain = bytes.fromhex("00112233445566778899aabbccddeeff")
+    assert aes_block(KEY, plain).hex() == "8ea2b7ca516745bfeafc49904b496089"
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+def test_word_i_is_word_i_of_the_counter_mode_key_stream_whatever_is_taken_at_a_time(
+    known_key: SecureWords, bits: int
+) -> None:
+    context = b"a context" * 5000
+    key = hkdf(KEY, context, 32)
+    stream = b"".join(aes_block(key, i.to_bytes(16, "big")) for i in range(1000))
+    size = bits // 8
+    expected = [int.from_bytes(stream[i : i + size], "little") for i in range(0, len(stream), size)]
+    source = known_key.stream(context, bits)
+    taken = [word for count in (1, 0, 2, 3, 7, 100, 333) for word in numbers(source.take(count))]
+    assert taken == expected[: len(taken)]
+
+
+def test_seeded_words_can_be_repeated_and_are_another_type() -> None:
+    one, again, other = (SeededWords(seed).stream(b"c", 64).take(100).tolist() for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+    assert not issubclass(SeededWords, SecureWords)
+    assert not issubclass(SecureWords, SeededWords)
+
+
+def test_r6_a_context_has_one_stream(known_key: SecureWords) -> None:
+    known_key.stream(b"c", 32)
+    for bits in (32, 64):
+        with pytest.raises(RandomSourceError, match="twice"):
+            known_key.stream(b"c", bits)
+
+
+def test_r6_no_two_contexts_sources_or_takes_share_words() -> None:
+    first, second = SecureWords(), SecureWords()
+    streams = [first.stream(b"a", 64), first.stream(b"b", 64), second.stream(b"a", 64)]
+    words = np.concatenate([stream.take(1000) for stream in streams for _ in range(3)])
+    assert len(set(words.tolist())) == words.size  # equal by chance with probability 2e-12
+
+
+@pytest.mark.parametrize("source", [SecureWords, lambda: SeededWords(1)], ids=["secure", "seeded"])
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_r6_nothing_is_copied_or_pickled(source: Callable[[], Any], copied: Callable[[Any], Any]) -> None:
+    words = source()
+    for thing in (words, words.stream(b"c", 32)):
+        with pytest.raises(TypeError, match="used twice"):
+            copied(thing)
+
+
+def test_r6_threads_never_get_the_same_word(known_key: SecureWords) -> None:
+    stream = known_key.stream(b"c", 64)
+    taken: list[list[int]] = [[] for _ in range(4)]
+
+    def draw(mine: list[int]) -> None:
+        for _ in range(200):
+            mine.extend(stream.take(50).tolist())
+
+    threads = [threading.Thread(target=draw, args=(mine,)) for mine in taken]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    key = hkdf(KEY, b"c", 32)
+    expected = np.frombuffer(
+        b"".join(aes_block(key, i.to_bytes(16, "big")) for i in range(20_000)), dtype="<u8"
+    )
+    assert sorted(word for mine in taken for word in mine) == sorted(expected.tolist())
+
+
+FORK = """
+import os
+from budget_opt.errors import RandomSourceError
+from budget_opt.randomizer.words import SecureWords
+source = SecureWords()
+stream = source.stream(b"c", 32)
+refused = 0
+child = os.fork()
+if child == 0:
+    for draw in (lambda: stream.take(1), lambda: source.stream(b"d", 32)):
+        try:
+            draw()
+        except RandomSourceError as error:
+            refused += "forked" in str(error)
+    os._exit(10 + refused)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), len(stream.take(1)))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_r6_a_forked_process_cannot_use_the_words_of_its_parent(
+    run_module: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    done = run_module("-c", FORK)
+    assert done.stdout.split() == ["12", "1"], done.stderr
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        lambda size: b"short",
+        lambda size: bytes(size - 1),
+        lambda size: [0] * size,
+        lambda size: (_ for _ in ()).throw(OSError("no entropy")),
+        lambda size: (_ for _ in ()).throw(NotImplementedError()),
+    ],
+    ids=["short", "one less", "no bytes", "error", "none"],
+)
+def test_r7_without_a_whole_key_there_is_no_source(
+    monkeypatch: pytest.MonkeyPatch, broken: Callable[[int], Any]
+) -> None:
+    monkeypatch.setattr(os, "urandom", broken)
+    with pytest.raises(RandomSourceError):
+        SecureWords()
+
+
+class BrokenCipher:
+    """A cipher that gives `answer`, or raises it."""
+
+    def __init__(self, answer: bytes | Exception) -> None:
+        self.answer = answer
+
+    def encryptor(self) -> BrokenCipher:
+        return self
+
+    def update(self, data: bytes) -> bytes:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    "answer", [b"", bytes(39), bytes(41), ValueError(KEY.hex()), MemoryError()], ids=repr
+)
+def test_r7_a_key_stream_that_fails_or_is_short_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, answer: bytes | Exception
+) -> None:
+    monkeypatch.setattr(module, "Cipher", lambda *_: BrokenCipher(answer))
+    stream = SecureWords().stream(b"c", 32)
+    with pytest.raises(RandomSourceError) as caught:
+        stream.take(10)
+    assert KEY.hex() not in str(caught.value)
+
+
+def test_a_closed_source_gives_no_words_and_has_no_key(known_key: SecureWords) -> None:
+    stream = known_key.stream(b"c", 32)
+    known_key.close()
+    known_key.close()
+    with pytest.raises(RandomSourceError, match="closed"):
+        stream.take(1)
+    with pytest.raises(RandomSourceError, match="closed"):
+        known_key.stream(b"d", 32)
+    assert KEY not in vars(known_key).values()
+
+
+def test_nothing_shows_the_key(known_key: SecureWords) -> None:
+    stream = known_key.stream(b"c", 32)
+    for thing in (known_key, stream):
+        shown = f"{thing!r} {thing}"
+        assert KEY.hex() not in shown
+        assert repr(KEY)[2:-1] not in shown
+
+
+def test_r8_no_global_seed_has_any_effect() -> None:
+    drawn = []
+    for _ in range(2):
+        random.seed(0)
+        np.random.seed(0)  # noqa: NPY002 - the global state is what is tested
+        drawn.append(SecureWords().stream(b"c", 64).take(10).tolist())
+    assert drawn[0] != drawn[1]
+
+
+def test_r8_no_key_can_be_passed() -> None:
+    with pytest.raises(TypeError):
+        SecureWords(KEY)  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        SecureWords(key=KEY)  # type: ignore[call-arg]
+
+
+def test_r6_every_process_draws_its_own_key(
+    run_module: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    code = (
+        "from budget_opt.randomizer.words import SecureWords; print(SecureWords().stream(b'c', 64).take(2))"
+    )
+    shown = [run_module("-c", code).stdout for _ in range(2)]
+    assert all(shown)
+    assert shown[0] != shown[1]
