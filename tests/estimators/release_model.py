@@ -1,0 +1,79 @@
+"""The oracle of the tests: joint tables pushed through dense matrices, moments by their definition.
+
+A table is an array of shares or counts, one axis an attribute.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from budget_opt.estimators.designs import Design
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+def design(
+    name: str, retention: float, scores: Sequence[float], background: Sequence[float] | None = None
+) -> Design:
+    f = np.array(scores, dtype=float)
+    q = np.full(f.size, 1 / f.size) if background is None else np.array(background, dtype=float)
+    return Design(name, retention, q, f)
+
+
+def matrix(one: Design) -> FloatArray:
+    return one.retention * np.eye(one.cardinality) + (1 - one.retention) * one.background[None, :]
+
+
+def released_shares(table: npt.ArrayLike, designs: Sequence[Design]) -> FloatArray:
+    """The expected joint table of the release."""
+    moved = np.asarray(table, dtype=float)
+    for axis, one in enumerate(designs):
+        moved = np.moveaxis(np.tensordot(moved, matrix(one), axes=(axis, 0)), -1, axis)
+    return moved
+
+
+def moment_of(table: npt.ArrayLike, designs: Sequence[Design]) -> float:
+    """E prod (f_m - E f_m) over the table by its definition; E f for one attribute."""
+    shares = np.asarray(table, dtype=float) / np.sum(table)
+    grid = np.ones(shares.shape)
+    for axis, one in enumerate(designs):
+        f = one.scores.reshape([-1 if other == axis else 1 for other in range(shares.ndim)])
+        grid = grid * (f - (np.sum(shares * f) if len(designs) > 1 else 0.0))
+    return float(np.sum(shares * grid))
+
+
+def release(rng: np.random.Generator, counts: IntArray, designs: Sequence[Design], times: int) -> IntArray:
+    """`times` independent releases of a fixed table, as joint counts, shape (times, *counts.shape)."""
+    reports = np.zeros((times, counts.size), dtype=np.int64)
+    for cell in np.flatnonzero(counts):
+        one = np.zeros(counts.size)
+        one[cell] = 1.0
+        shares = released_shares(one.reshape(counts.shape), designs).ravel()
+        reports += rng.multinomial(counts.ravel()[cell], shares, size=times)
+    return reports.reshape(times, *counts.shape)
+
+
+def skewed(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
+    """Every last category is rare (about 1 in 12 of the first), with associations."""
+    independent = np.ones(shape)
+    for axis, r in enumerate(shape):
+        falling = np.geomspace(1.0, 0.08, r)
+        independent = independent * falling.reshape(
+            [-1 if other == axis else 1 for other in range(len(shape))]
+        )
+    wild = rng.dirichlet(np.full(math.prod(shape), 0.5)).reshape(shape)
+    return 0.6 * independent / independent.sum() + 0.4 * wild
+
+
+def sparse(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
+    """Three quarters of the cells are empty."""
+    size = math.prod(shape)
+    shares = np.zeros(size)
+    present = rng.choice(size, max(3, size // 4), replace=False)
+    shares[present] = rng.dirichlet(np.ones(present.size))
+    return shares.reshape(shape)
