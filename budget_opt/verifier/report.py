@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,7 +72,9 @@ class VerificationReport:
             "subject": self.subject,
             "holds": self.holds,
             "false_alarm": self.false_alarm,
-            "checks": [dict(vars(check)) for check in self.checks],
+            "checks": [
+                {name: _strict(value) for name, value in vars(check).items()} for check in self.checks
+            ],
             "notes": list(self.notes),
         }
 
@@ -81,6 +84,11 @@ class VerificationReport:
         lines = [] if self.notice is None else [self.notice]
         lines += [f"{self.subject}: {verdict}{rate}", *(f"  {check}" for check in self.checks)]
         return "\n".join([*lines, *(f"  note   {note}" for note in self.notes)])
+
+
+def _strict(value: object) -> object:
+    """JSON has no infinity: an undefined number is null."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _shown(value: object) -> str:

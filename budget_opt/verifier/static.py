@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from budget_opt.allocation import AllocatedAttribute, AllocatedMoment, Allocation
+from budget_opt.allocation import AllocatedAttribute, Allocation, Statement
+from budget_opt.allocation.allocation import product
+from budget_opt.allocation.build import assemble
+from budget_opt.allocation.document import differences
 from budget_opt.certificate.certify import certify
-from budget_opt.mechanisms.exact import exact, float_at_least, log_at_least
+from budget_opt.mechanisms.exact import exact, float_at_least, float_at_most, log_at_least
 from budget_opt.model.arrays import MINIMIZED
-from budget_opt.model.objectives import value
 from budget_opt.model.problem import Problem
 from budget_opt.verifier.report import Check, VerificationReport
 
@@ -23,7 +25,7 @@ def verify_allocation(allocation: Allocation, problem: Problem | None = None) ->
     `problem` is what the allocation was made from; without it pins, bounds and, where the problem had
     some, the bound are not checked, and a note says so.
     """
-    checks = [*_privacy_checks(allocation), *_moment_checks(allocation.moments)]
+    checks = [*_privacy_checks(allocation), *_moment_checks(allocation), _statement_check(allocation)]
     notes = []
     judged = problem
     if problem is not None:
@@ -32,9 +34,9 @@ def verify_allocation(allocation: Allocation, problem: Problem | None = None) ->
         judged = allocation.question
     else:
         notes.append("pins and bounds of single attributes, and the bound of the optimum, need the problem")
-    if judged is not None and allocation.objective.bound is not None:
+    if judged is not None:
         checks += _bound_checks(allocation, judged)
-    elif allocation.objective.bound is None:
+    if allocation.objective.status == "given":
         notes.append("the split was given, not optimized: there is no bound to check")
     notes.append(_assumption(allocation))
     return VerificationReport(_subject(allocation), tuple(checks), tuple(notes))
@@ -104,15 +106,42 @@ def _budget_check(who: str, members: Iterable[AllocatedAttribute], cap: float, s
     )
 
 
-def _moment_checks(moments: Iterable[AllocatedMoment]) -> Iterator[Check]:
-    for moment in moments:
-        kept = moment.retention
+def _moment_checks(allocation: Allocation) -> Iterator[Check]:
+    kept = {attribute.name: _retention(attribute) for attribute in allocation.attributes}
+    for moment in allocation.question.moments:
+        exactly = product(kept[name] for name in moment.attributes)
+        shown, source = float_at_most(exactly), "exact product"
         if moment.floor is not None:
-            yield Check(f"floor of {moment.label}", kept, moment.floor, moment.keeps_floor, "exact product")
+            holds = exactly >= exact(moment.floor)
+            yield Check(f"floor of {moment.label}", shown, moment.floor, holds, source)
         if moment.ceiling is not None:
-            yield Check(
-                f"ceiling of {moment.label}", kept, moment.ceiling, moment.keeps_ceiling, "exact product"
-            )
+            holds = exactly <= exact(moment.ceiling)
+            yield Check(f"ceiling of {moment.label}", shown, moment.ceiling, holds, source)
+
+
+def _retention(attribute: AllocatedAttribute) -> Fraction:
+    """lambda: the diagonal less the rest."""
+    truth, other = matrix_values(attribute)
+    return truth - other
+
+
+def _statement_check(allocation: Allocation) -> Check:
+    """The stated retentions and objective are those of the question at these integers."""
+    outcome = allocation.objective
+    statement = Statement(outcome.bound, outcome.gap_tolerance, outcome.solver, outcome.seconds)
+    chosen = [attribute.sampler for attribute in allocation.attributes]
+    made = assemble(allocation.question, allocation.epsilons, chosen, statement)
+    # the hash of a certificate is the only thing here that the integers do not say
+    known = {**vars(made.objective), "certificate_sha256": outcome.certificate_sha256}
+    kept = [moment.exact_retention for moment in allocation.moments]
+    same = kept == [moment.exact_retention for moment in made.moments]
+    return Check(
+        claim=f"stated retentions and {outcome.kind}",
+        measured=made.objective.value,
+        limit=outcome.value,
+        holds=same and not differences(vars(outcome), known, "objective"),
+        source="recomputed from the sampler integers",
+    )
 
 
 def _question_checks(allocation: Allocation, problem: Problem) -> Iterator[Check]:
@@ -161,36 +190,21 @@ def _bound_checks(allocation: Allocation, problem: Problem) -> Iterator[Check]:
     outcome = allocation.objective
     if outcome.bound is None or allocation.question.names != problem.names:
         return
-    proved = certify(problem.arrays, allocation.epsilons).bound
+    source = "weak duality, recomputed from the problem"
+    certificate = certify(problem.arrays, allocation.epsilons)
+    proved, judged = certificate.bound, certificate.value
     minimized = outcome.kind in MINIMIZED
     # the stated bound may come from better multipliers than those fitted here
     slack = abs(outcome.bound) * outcome.gap_tolerance
     confirmed = proved >= outcome.bound - slack if minimized else proved <= outcome.bound + slack
-    yield Check(
-        claim=f"bound of {outcome.kind}",
-        measured=proved,
-        limit=outcome.bound,
-        holds=confirmed,
-        source="weak duality, recomputed from the problem",
-    )
+    yield Check(f"bound of {outcome.kind}", proved, outcome.bound, confirmed, source)
     # the gap judges the split: the value at lambda(epsilon), apart from the sampler's rounding
-    judged = value(problem.arrays, allocation.epsilons)
-    yield Check(
-        claim=f"value of {outcome.kind} is within its bound",
-        measured=judged,
-        limit=proved,
-        holds=judged >= proved if minimized else judged <= proved,
-        source="weak duality, recomputed from the problem",
-    )
+    within = judged >= proved if minimized else judged <= proved
+    yield Check(f"value of {outcome.kind} is within its bound", judged, proved, within, source)
     if outcome.status == "optimal":
-        gap = abs(proved - judged) / abs(judged)
-        yield Check(
-            claim="the split is optimal: relative gap",
-            measured=gap,
-            limit=outcome.gap_tolerance,
-            holds=gap <= outcome.gap_tolerance,
-            source="weak duality, recomputed from the problem",
-        )
+        gap = certificate.relative_gap
+        optimal = gap <= outcome.gap_tolerance
+        yield Check("the split is optimal: relative gap", gap, outcome.gap_tolerance, optimal, source)
 
 
 def _assumption(allocation: Allocation) -> str:

@@ -1,0 +1,48 @@
+"""Exact tails of the binomial distribution, by the regularized incomplete beta function.
+
+P(X >= k) = I_p(k, n - k + 1) (Abramowitz and Stegun 26.5.24). All arguments broadcast.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+def at_least(k: npt.ArrayLike, n: npt.ArrayLike, p: float) -> Any:
+    """P(X >= k) for X binomial (n, p), 0 < p < 1, any integers k and n >= 0."""
+    from scipy.special import betainc
+
+    k, n = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    inside = betainc(np.clip(k, 1, np.maximum(n, 1)), np.maximum(n - k + 1, 1), p)
+    return np.where(k <= 0, 1.0, np.where(k > n, 0.0, inside))
+
+
+def at_most(k: npt.ArrayLike, n: npt.ArrayLike, p: float) -> Any:
+    """P(X <= k) for X binomial (n, p), 0 < p < 1; small tails keep their digits."""
+    from scipy.special import betaincc
+
+    k, n = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    inside = betaincc(np.maximum(k + 1, 1), np.maximum(n - k, 1), p)
+    return np.where(k < 0, 0.0, np.where(k >= n, 1.0, inside))
+
+
+def acceptance(n: int, p: float, tail: float) -> tuple[int, int]:
+    """The counts from low to high that a test with `tail` on each side accepts, 0 < tail < 1/2.
+
+    P(X < low) <= tail and P(X > high) <= tail, the shortest such range.
+    """
+    low = _first(n, lambda k: bool(at_most(k, n, p) > tail))
+    high = _first(n, lambda k: bool(at_least(k + 1, n, p) <= tail))
+    return low, high
+
+
+def _first(n: int, true_from: Any) -> int:
+    """The least k in 0 .. n for which the monotone condition holds; it holds at n."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if true_from(middle) else (middle + 1, high)
+    return low

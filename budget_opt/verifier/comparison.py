@@ -1,0 +1,189 @@
+"""Two tables side by side: columns, rows, domains and public columns, then the judge of the codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from budget_opt.allocation import AllocatedAttribute, Allocation
+from budget_opt.errors import DataError
+from budget_opt.tables.encoding import Codes, Encoder, code_type
+from budget_opt.tables.findings import Findings
+from budget_opt.tables.public import without_dictionary
+from budget_opt.tables.reading import encoded, encoders_for, open_table
+from budget_opt.tables.source import Source, listed, require_columns
+from budget_opt.verifier.release import ReleaseJudge, ReleaseReport
+from budget_opt.verifier.report import Check
+
+Sides = tuple[pa.RecordBatch | None, pa.RecordBatch | None]
+
+
+def compare_tables(allocation: Allocation, original: Any, released: Any, false_alarm: float) -> ReleaseReport:
+    """See `verify_release`."""
+    originals, reports = open_table(original), open_table(released)
+    require_columns([a.name for a in allocation.attributes if a.sampler] + [*allocation.public], originals)
+    attributes = [a for a in allocation.attributes if a.name in reports.names and a.name in originals.names]
+    public = [name for name in allocation.public if name in reports.names]
+    judge = ReleaseJudge(allocation, false_alarm=false_alarm, released={a.name for a in attributes})
+    pair = _Pair(originals, reports, attributes, public)
+    for codes in pair.codes():
+        judge.add(*codes)
+    checks = [_columns_check(allocation, reports), pair.rows_check(), *pair.domain_checks()]
+    if pair.rows_agree:
+        checks += pair.public_checks()
+        left_out = dict.fromkeys(pair.unreadable, "it has cells outside its domain")
+    else:
+        left_out = dict.fromkeys((a.name for a in attributes), "the numbers of rows differ")
+    return judge.report(checks, not_judged=left_out)
+
+
+def aligned(left: Iterator[pa.RecordBatch], right: Iterator[pa.RecordBatch]) -> Iterator[Sides]:
+    """Slices of both with equally many rows; what one has more than the other comes last, alone."""
+    first, second = next(left, None), next(right, None)
+    while first is not None and second is not None:
+        rows = min(first.num_rows, second.num_rows)
+        if rows:
+            yield first.slice(0, rows), second.slice(0, rows)
+        first = first.slice(rows) if first.num_rows > rows else next(left, None)
+        second = second.slice(rows) if second.num_rows > rows else next(right, None)
+    if first is not None:
+        yield first, None
+    if second is not None:
+        yield None, second
+    yield from ((batch, None) for batch in left)
+    yield from ((None, batch) for batch in right)
+
+
+def _columns_check(allocation: Allocation, released: Source) -> Check:
+    needed = [a.name for a in allocation.attributes if a.sampler] + [*allocation.public]
+    allowed = {a.name for a in allocation.attributes} | set(allocation.public)
+    absent = [name for name in needed if name not in released.names]
+    more = [name for name in released.names if name not in allowed]
+    said = [f"{word} {listed(names)}" for word, names in (("without", absent), ("also", more)) if names]
+    return Check(
+        claim="the release has the allocation's columns and no other",
+        measured="; ".join(said) or f"{len(released.names)} columns",
+        limit=f"{len(needed)} columns",
+        holds=not said,
+        source="attributes and public columns of the allocation",
+    )
+
+
+class _Pair:
+    """Both tables read in step, with what is wrong in either."""
+
+    def __init__(
+        self,
+        original: Source,
+        released: Source,
+        attributes: Sequence[AllocatedAttribute],
+        public: Sequence[str],
+    ) -> None:
+        self._tables = original, released
+        self._domains = {attribute.name: attribute.domain for attribute in attributes}
+        self._outside: dict[str, str] = dict.fromkeys(self._domains, "none")
+        self._changed = dict.fromkeys(public, 0)
+        self._rows = [0, 0]
+
+    @property
+    def rows_agree(self) -> bool:
+        """True where both have equally many rows."""
+        return self._rows[0] == self._rows[1]
+
+    @property
+    def unreadable(self) -> list[str]:
+        """Attributes with released cells outside their domain."""
+        return [name for name, said in self._outside.items() if said != "none"]
+
+    def codes(self) -> Iterator[tuple[dict[str, Codes], dict[str, Codes]]]:
+        """The attributes' codes of both tables, a batch at a time; faulty released cells get code 0.
+
+        Raises `DataError` at the end where originals lie outside the declared domains.
+        """
+        original, released = self._tables
+        wanted = [*self._domains, *self._changed]
+        batches = (table.batches(wanted or table.names[:1]) for table in self._tables)
+        encoders = encoders_for(original, self._domains), encoders_for(released, self._domains, released=True)
+        findings, faults = Findings(), {name: Findings() for name in self._domains}
+        for left, right in aligned(*batches):
+            if left is not None and right is not None:
+                yield (
+                    encoded(left, encoders[0], findings, self._rows[0]),
+                    self._reports(right, encoders[1], faults),
+                )
+                for name in self._changed:
+                    self._changed[name] += differing(left.column(name), right.column(name))
+            self._rows[0] += 0 if left is None else left.num_rows
+            self._rows[1] += 0 if right is None else right.num_rows
+        findings.require_none()
+        self._take_stock(faults)
+
+    def _reports(
+        self, batch: pa.RecordBatch, encoders: Mapping[str, Encoder], faults: Mapping[str, Findings]
+    ) -> dict[str, Codes]:
+        codes = {}
+        for name, encoder in encoders.items():
+            try:
+                codes[name] = encoder.codes(faults[name], batch.column(name))
+            except DataError:
+                self._outside[name] = "the column has another type"
+                codes[name] = np.zeros(batch.num_rows, dtype=code_type(self._domains[name].cardinality))
+        return codes
+
+    def _take_stock(self, faults: Mapping[str, Findings]) -> None:
+        for name, findings in faults.items():
+            try:
+                findings.require_none()
+            except DataError as error:
+                self._outside[name] = f"at least {error.count}"
+
+    def rows_check(self) -> Check:
+        """As many rows as the originals."""
+        return Check("the release has every row", self._rows[1], self._rows[0], self.rows_agree, "count")
+
+    def domain_checks(self) -> Iterator[Check]:
+        """Every released cell is a declared label."""
+        for name, said in self._outside.items():
+            claim = f"{name}: cells outside the declared domain"
+            yield Check(claim, said, "none", said == "none", "declared labels")
+
+    def public_checks(self) -> Iterator[Check]:
+        """Public columns are released as they are."""
+        for name, wrong in self._changed.items():
+            yield Check(f"public column {name}: changed cells", wrong, 0, wrong == 0, "comparison of values")
+
+
+def differing(original: pa.Array, released: pa.Array) -> int:
+    """How many cells differ in value; null equals null and NaN equals NaN.
+
+    Text, which is what a CSV file has, is read as the other side's type. Where one cannot be read as the
+    other all cells count as different.
+    """
+    try:
+        left, right = _same_type(without_dictionary(original), without_dictionary(released))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return len(original)
+    try:
+        equal = pc.fill_null(pc.equal(left, right), False)
+        missing = (side.is_null(nan_is_null=pa.types.is_floating(side.type)) for side in (left, right))
+        return len(original) - int(pc.sum(pc.or_(equal, pc.and_(*missing))).as_py() or 0)
+    except pa.ArrowNotImplementedError:
+        # lists, structures and text views have no comparison of columns, only of cells
+        return sum(not one.equals(other) for one, other in zip(left, right, strict=True))
+
+
+def _same_type(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Both in the type of the left, unless only the left is text."""
+    if _is_text(left.type) and not _is_text(right.type):
+        return left.cast(right.type), right
+    return left, right if right.type == left.type else right.cast(left.type)
+
+
+def _is_text(given: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(given) or pa.types.is_large_string(given) or pa.types.is_string_view(given)
+    )

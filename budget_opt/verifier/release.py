@@ -1,0 +1,247 @@
+"""A release judged with the originals at hand, in the original order (internal, DESIGN 3.3).
+
+Every statistical check is exact or a proved bound given the originals, and they share `false_alarm` by
+Bonferroni: a sound release fails with at most that probability, whatever the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from budget_opt.allocation import Allocation
+from budget_opt.errors import DataError, InputError, VerificationError
+from budget_opt.tables.counting import AnyCodes
+from budget_opt.verifier.channels import channel_of
+from budget_opt.verifier.joint import JointTally
+from budget_opt.verifier.report import Check, VerificationReport
+from budget_opt.verifier.retentions import RetentionEvidence
+from budget_opt.verifier.transitions import TransitionCounts, TransitionEvidence, judge_transitions
+
+INTERNAL_NOTICE = "Computed from the originals: outside the guarantee, do not pass on"
+FALSE_ALARM = 1e-9
+
+
+@dataclass(frozen=True)
+class ReleaseReport(VerificationReport):
+    """The checks of a release with the numbers behind them; never to be passed on."""
+
+    transitions: tuple[TransitionEvidence, ...] = ()
+    retentions: tuple[RetentionEvidence, ...] = ()
+
+    def require(self) -> ReleaseReport:
+        """The report itself; raises `VerificationError` with the failed claims, and no number.
+
+        What was measured comes from the originals, and errors end in logs (R35).
+        """
+        if self.failed:
+            claims = tuple(check.claim for check in self.failed)
+            raise VerificationError(
+                "\n  ".join([f"{self.subject}: {len(claims)} of {len(self.checks)} checks fail:", *claims]),
+                failed=claims,
+            )
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON, with transition counts and retentions."""
+        return {
+            **super().to_dict(),
+            "transitions": [evidence.to_dict() for evidence in self.transitions],
+            "retentions": [evidence.to_dict() for evidence in self.retentions],
+        }
+
+
+class ReleaseJudge:
+    """Takes a release batch by batch, beside its originals and in their order, and judges it at the end.
+
+    `released` names the attributes of the release, by default those with a sampler. Memory: 8 r^2 bytes an
+    attribute up to r = 2048 (32 r above), and what `joint` keeps of the moments.
+    Raises `InputError` for a `false_alarm` outside (0, 1).
+    """
+
+    def __init__(
+        self,
+        allocation: Allocation,
+        *,
+        false_alarm: float = FALSE_ALARM,
+        released: Collection[str] | None = None,
+    ) -> None:
+        if not 0 < false_alarm < 1:
+            raise InputError(
+                f"false_alarm: is {false_alarm!r}, must be above 0 and below 1, for instance 1e-9."
+            )
+        wanted = [a for a in allocation.attributes if (a.sampler if released is None else a.name in released)]
+        self._name = allocation.name
+        self._false_alarm = false_alarm
+        self._channels = {attribute.name: channel_of(attribute) for attribute in wanted}
+        self._counts = {name: TransitionCounts(c.cardinality) for name, c in self._channels.items()}
+        self._moments = {
+            moment.attributes: JointTally([self._channels[name] for name in moment.attributes])
+            for moment in allocation.moments
+            if set(moment.attributes) <= set(self._channels)
+        }
+        self._left_out = [m.label for m in allocation.moments if m.attributes not in self._moments]
+        self._rows = 0
+
+    def add(self, original: Mapping[str, AnyCodes], released: Mapping[str, AnyCodes]) -> None:
+        """Take the codes of one batch of rows by column; columns beside the attributes are not looked at.
+
+        Raises `DataError` for an absent column, columns of different lengths, or codes outside the domain.
+        """
+        rows = _rows_of(self._channels, original, released)
+        self._rows += rows
+        for name, counts in self._counts.items():
+            _check_codes(name, self._channels[name].cardinality, original[name], released[name])
+            counts.add(original[name], released[name])
+        for names, tally in self._moments.items():
+            tally.add([original[name] for name in names], [released[name] for name in names])
+
+    def report(
+        self, checks: Iterable[Check] = (), *, not_judged: Mapping[str, str] | None = None
+    ) -> ReleaseReport:
+        """The verdict on all batches, after `checks` made elsewhere.
+
+        `not_judged` are attributes to leave out, and why.
+        """
+        not_judged = not_judged or {}
+        names = [name for name in self._channels if name not in not_judged]
+        moments = [wanted for wanted in self._moments if not set(wanted) & set(not_judged)]
+        notes = [
+            f"judged given the originals, {self._rows} rows; rows are taken as independent of each other"
+        ]
+        if self._left_out:
+            notes.append(f"not judged, a member is not released: {', '.join(self._left_out)}")
+        notes += [f"{name}: not judged, {why}" for name, why in not_judged.items()]
+        if self._rows == 0:
+            notes.append("no row was judged, so nothing statistical was checked")
+            names, moments = [], []
+        share = self._false_alarm / max(1, len(names) + len(moments))
+        transitions = tuple(
+            judge_transitions(self._channels[name], self._counts[name].totals(), share) for name in names
+        )
+        retentions = tuple(self._retention(wanted, share) for wanted in moments)
+        return ReleaseReport(
+            subject=f"release under {self._name}" if self._name else "release",
+            checks=(*checks, *_transition_checks(transitions), *_retention_checks(retentions)),
+            notes=tuple(notes),
+            false_alarm=self._false_alarm,
+            notice=INTERNAL_NOTICE,
+            releasable=False,
+            transitions=transitions,
+            retentions=retentions,
+        )
+
+    def _retention(self, attributes: tuple[str, ...], share: float) -> RetentionEvidence:
+        kept = Fraction(1)
+        for name in attributes:
+            kept *= self._channels[name].retention
+        return RetentionEvidence(attributes, self._moments[attributes].projection(), float(kept), share)
+
+
+def judge_release(
+    allocation: Allocation,
+    original: Mapping[str, AnyCodes],
+    released: Mapping[str, AnyCodes],
+    *,
+    false_alarm: float = FALSE_ALARM,
+) -> ReleaseReport:
+    """As `verify_release`, from the codes of the attributes, in one piece."""
+    judge = ReleaseJudge(allocation, false_alarm=false_alarm, released=set(released))
+    judge.add(original, released)
+    return judge.report()
+
+
+def verify_release(
+    allocation: Allocation, original: Any, released: Any, *, false_alarm: float = FALSE_ALARM
+) -> ReleaseReport:
+    """Whether `released` is what the allocation makes of `original`, row by row.
+
+    Both are tables or paths; the release is in the original order, before any shuffle. Checked are columns,
+    row count, domains, public columns, the transition counts of each attribute against its matrix, and for
+    each moment the observed against the predicted retention. A sound release fails with probability at
+    most `false_alarm`, in (0, 1). The report is internal: it is computed from the originals.
+    Raises `DataError` where the originals do not fit the allocation, `InputError` for another rate.
+    """
+    from budget_opt.verifier.comparison import compare_tables
+
+    return compare_tables(allocation, original, released, false_alarm)
+
+
+def _transition_checks(evidence: Iterable[TransitionEvidence]) -> Iterator[Check]:
+    for one in evidence:
+        yield Check(
+            claim=f"{one.name}: share of cells reported as they are",
+            measured=one.kept,
+            limit=f"{one.lowest:.6f} to {one.highest:.6f}",
+            holds=one.kept_holds,
+            source="exact binomial test against the matrix",
+            kind="tested",
+        )
+        if one.out_of_line:
+            yield Check(
+                claim=f"{one.name}: rows are those of the originals, in the same order "
+                "(verify before any shuffle, or release with row_order public)",
+                measured=one.line_up,
+                limit=f"near {one.retention:.6f}",
+                holds=False,
+                source="agreement beyond chance",
+                kind="tested",
+            )
+        yield Check(
+            claim=f"{one.name}: transition counts{'' if one.every_cell else ' by truth and by shift'}",
+            measured=one.least_tail,
+            limit=f"above {one.alarm:.3g}",
+            holds=one.counts_hold,
+            source="exact binomial tests against the matrix, least probability times their number",
+            kind="tested",
+        )
+
+
+def _retention_checks(evidence: Iterable[RetentionEvidence]) -> Iterator[Check]:
+    for one in evidence:
+        if one.is_measurable:
+            measured = one.retention
+            limit = f"{one.predicted_retention:.6f} within {one.smallest_fault:.2g}"
+        else:
+            measured = one.projection.observed
+            limit = f"{one.projection.predicted:.6g} within {one.tolerance:.2g}, as a moment"
+        error = one.retention_error if one.is_measurable else one.standard_error
+        yield Check(
+            claim=f"{one.label}: retention ({one.projection.basis})",
+            measured=measured,
+            limit=f"{limit}, standard error {error:.2g}",
+            holds=one.holds,
+            source="Theorem 1 given the data, Bernstein's bound",
+            kind="tested",
+        )
+
+
+def _rows_of(names: Iterable[str], original: Mapping[str, AnyCodes], released: Mapping[str, AnyCodes]) -> int:
+    """The number of rows of all columns; 0 for none."""
+    sizes = set()
+    for name in names:
+        for side, columns in (("original", original), ("released", released)):
+            if name not in columns:
+                raise DataError(f"column {name!r}: is not among the {side} codes.", column=name)
+            sizes.add(columns[name].size)
+    if len(sizes) > 1:
+        raise DataError(
+            f"the columns have different numbers of rows, {sorted(sizes)}. Give the same rows on both sides."
+        )
+    return sizes.pop() if sizes else 0
+
+
+def _check_codes(name: str, cardinality: int, *columns: AnyCodes) -> None:
+    for column in columns:
+        if column.size and (int(column.min()) < 0 or int(column.max()) >= cardinality):
+            outside = int(np.count_nonzero((column < 0) | (column >= cardinality)))
+            raise DataError(
+                f"column {name!r}: {outside} rows have a code outside 0 .. {cardinality - 1}. "
+                "Encode the column against the domain of the allocation.",
+                column=name,
+                count=outside,
+            )

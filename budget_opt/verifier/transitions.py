@@ -1,0 +1,173 @@
+"""Transition counts of one attribute against its matrix, by exact binomial tests.
+
+Given the originals the reports of an attribute are independent, and row i is reported wrong with the same
+probability whatever its truth. So, exactly and for every table of originals:
+- the number of changed cells is binomial (n, (r - 1) p), p the probability of each wrong category;
+- the number of rows with report - truth = s mod r is binomial (n, p), for each s != 0;
+- of the n_u rows with truth u, the changed ones are binomial (n_u, (r - 1) p), and those that became v
+  binomial (n_u, p).
+Tests of one kind share their part of the false-alarm rate by Bonferroni; as all cells of a row of the
+matrix have one p, the largest and smallest counts decide for all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from budget_opt.tables.counting import AnyCodes, IntArray, joint_counts
+from budget_opt.verifier.binomial import acceptance, at_least, at_most
+from budget_opt.verifier.channels import Channel
+
+LARGEST_MATRIX = 2**22
+"""Cells up to which every transition is counted (32 MB); above, single cells are not tested."""
+_SHOWN_CELLS = 2**10
+_KINDS = 4
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Rows by truth, by report, kept by truth, and by (report - truth) mod r, each (r,).
+
+    `matrix` (r, r) has the rows by truth and report, None where that is too large.
+    """
+
+    truths: IntArray
+    reports: IntArray
+    kept: IntArray
+    shifts: IntArray
+    matrix: IntArray | None
+
+
+class TransitionCounts:
+    """Running counts of (truth, report) of one attribute; batches add up."""
+
+    def __init__(self, cardinality: int) -> None:
+        self._r = r = cardinality
+        self._matrix = np.zeros((r, r), dtype=np.int64) if r * r <= LARGEST_MATRIX else None
+        self._vectors = np.zeros((4, r), dtype=np.int64)
+
+    def add(self, truth: AnyCodes, report: AnyCodes) -> None:
+        """Count one batch of codes 0 .. r-1, row by row."""
+        r = self._r
+        if self._matrix is not None:
+            self._matrix += joint_counts([truth, report], (r, r))
+            return
+        shift = (report.astype(np.int64) - truth.astype(np.int64)) % r
+        counted = (truth, report, truth[shift == 0], shift)
+        self._vectors += np.stack([np.bincount(codes, minlength=r) for codes in counted])
+
+    def totals(self) -> Totals:
+        """The counts of all batches."""
+        if self._matrix is None:
+            truths, reports, kept, shifts = self._vectors
+            return Totals(truths, reports, kept, shifts, None)
+        matrix = self._matrix
+        return Totals(matrix.sum(axis=1), matrix.sum(axis=0), np.diagonal(matrix), _by_shift(matrix), matrix)
+
+
+def _by_shift(matrix: IntArray) -> IntArray:
+    r = matrix.shape[0]
+    codes = np.arange(r)
+    # row u moved left by u puts report u + s under column s
+    moved = matrix[codes[:, None], (codes[:, None] + codes[None, :]) % r]
+    shifts: IntArray = moved.sum(axis=0)
+    return shifts
+
+
+@dataclass(frozen=True)
+class TransitionEvidence:
+    """What the transition counts of one attribute say.
+
+    Shares are of the n rows: `kept` reported as they were, `lowest` .. `highest` what is accepted.
+    `least_tail` is the smallest tail probability of the other tests times their number, to be compared
+    with `alarm`. `line_up` estimates lambda from the rows (None where the column is constant): near 0
+    the rows do not belong together. `smallest_fault` is the error of P(report = truth) that is
+    noticed in every second release of this size. `counts` is the matrix, rows the truth, where it is small.
+    """
+
+    name: str
+    n: int
+    truth_probability: float
+    kept: float
+    lowest: float
+    highest: float
+    least_tail: float
+    alarm: float
+    retention: float
+    line_up: float | None
+    smallest_fault: float
+    every_cell: bool
+    counts: list[list[int]] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The evidence as plain values for JSON."""
+        return asdict(self)
+
+    @property
+    def kept_holds(self) -> bool:
+        """True where the share of kept cells is accepted."""
+        return self.lowest <= self.kept <= self.highest
+
+    @property
+    def counts_hold(self) -> bool:
+        """True where no other count is too unlikely."""
+        return self.least_tail > self.alarm
+
+    @property
+    def out_of_line(self) -> bool:
+        """True where too few cells are kept, nearly as few as between rows that do not belong together."""
+        return self.kept < self.lowest and self.line_up is not None and self.line_up < self.retention / 2
+
+
+def judge_transitions(channel: Channel, counts: Totals, false_alarm: float) -> TransitionEvidence:
+    """Judge n >= 1 rows; a sound matrix fails with probability at most `false_alarm`."""
+    n, r = int(counts.truths.sum()), channel.cardinality
+    kept, changed = int(counts.kept.sum()), float(channel.changed)
+    share = false_alarm / _KINDS
+    low, high = acceptance(n, changed, share / 2)
+    shown = counts.matrix is not None and r * r <= _SHOWN_CELLS
+    return TransitionEvidence(
+        name=channel.name,
+        n=n,
+        truth_probability=float(1 - channel.changed),
+        kept=kept / n,
+        lowest=(n - high) / n,
+        highest=(n - low) / n,
+        least_tail=min(1.0, *_tails(channel, counts)),
+        alarm=share,
+        retention=float(channel.retention),
+        line_up=_line_up(counts, n),
+        smallest_fault=max(high - n * changed, n * changed - low) / n,
+        every_cell=counts.matrix is not None,
+        counts=counts.matrix.tolist() if shown and counts.matrix is not None else None,
+    )
+
+
+def _tails(channel: Channel, counts: Totals) -> list[float]:
+    """The smallest two-sided tail of each kind of test, times the number of tests of that kind."""
+    r, other = channel.cardinality, float(channel.other)
+    n, truths = counts.truths.sum(), counts.truths
+    tails = [
+        (r - 1) * _two_sided(counts.shifts[1:], n, other),
+        r * _two_sided(truths - counts.kept, truths, float(channel.changed)),
+    ]
+    if counts.matrix is not None:
+        wrong = counts.matrix.astype(np.float64)
+        np.fill_diagonal(wrong, -np.inf)
+        most = wrong.max(axis=1)
+        np.fill_diagonal(wrong, np.inf)
+        tails.append(r * (r - 1) * _two_sided(np.stack([most, wrong.min(axis=1)]), truths, other))
+    return tails
+
+
+def _two_sided(k: Any, n: Any, p: float) -> float:
+    return float(2 * np.minimum(at_least(k, n, p), at_most(k, n, p)).min())
+
+
+def _line_up(counts: Totals, n: int) -> float | None:
+    """(kept - chance) / (1 - chance), chance the agreement of the two columns in random order."""
+    chance = float(counts.truths / n @ (counts.reports / n))
+    return None if chance == 1 else (float(counts.kept.sum()) / n - chance) / (1 - chance)

@@ -1,0 +1,373 @@
+"""`verify`: a sound allocation passes, every broken promise fails its own check (issue 2, item 8).
+
+What `Allocation.read` would refuse is built with `dataclasses.replace`, as a careless program would.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from budget_opt.allocation import Allocation, Statement, allocate, uniform
+from budget_opt.errors import VerificationError
+from budget_opt.mechanisms.sampler import Sampler
+from budget_opt.model.arrays import OBJECTIVES
+from budget_opt.model.attribute import Attribute
+from budget_opt.model.moment import CrossMoment, Group, Provenance
+from budget_opt.model.problem import Problem
+from budget_opt.verifier.report import Check, VerificationReport
+from budget_opt.verifier.static import verify_allocation, verify_privacy
+from tests.strategies import problems
+
+
+def asked(**changes: Any) -> Problem:
+    fields: dict[str, Any] = {
+        "name": "survey",
+        "total_epsilon": 3.0,
+        "objective": "geometric_mean",
+        "attributes": [
+            Attribute("smoker", categories=["no", "yes"], epsilon_max=1.5),
+            Attribute("income", categories=5, epsilon=0.9),
+            Attribute("region", categories=["north", "south", "east"]),
+        ],
+        "moments": [
+            CrossMoment("smoker", "income", floor=0.1, ceiling=0.9),
+            CrossMoment("income", "region", weight=2.0),
+        ],
+        "groups": [Group("health", attributes=["smoker", "income"], epsilon_max=2.0)],
+    }
+    return Problem(**fields | changes)
+
+
+def sound(problem: Problem | None = None, epsilon: list[float] | None = None) -> Allocation:
+    problem = asked() if problem is None else problem
+    split = uniform(problem).epsilons if epsilon is None else np.array(epsilon)
+    return allocate(problem, split, Statement())
+
+
+def failed(allocation: Allocation, problem: Problem | None = None) -> set[str]:
+    """The claims that fail; that `require` raises with exactly these is checked on the way."""
+    report = verify_allocation(allocation, problem)
+    claims = {check.claim for check in report.failed}
+    if not claims:
+        assert report.require() is report
+        assert report.holds
+        return claims
+    with pytest.raises(VerificationError) as caught:
+        report.require()
+    assert set(caught.value.failed) == claims
+    assert caught.value.exit_code == 1
+    assert all(claim in str(caught.value) for claim in claims)
+    return claims
+
+
+def with_attribute(allocation: Allocation, name: str, **changes: Any) -> Allocation:
+    attributes = tuple(
+        replace(attribute, **changes) if attribute.name == name else attribute
+        for attribute in allocation.attributes
+    )
+    return replace(allocation, attributes=attributes)
+
+
+def with_outcome(allocation: Allocation, **changes: Any) -> Allocation:
+    return replace(allocation, objective=replace(allocation.objective, **changes))
+
+
+@given(problems())
+@settings(max_examples=40)
+def test_a_split_that_keeps_its_promises_passes_with_and_without_the_problem(problem: Problem) -> None:
+    """Only floors and ceilings may fail: an even split does not aim at them."""
+    allocation = uniform(problem)
+    wanted = {
+        f"{bound} of {moment.label}"
+        for moment in allocation.moments
+        for bound, kept in (("floor", moment.keeps_floor), ("ceiling", moment.keeps_ceiling))
+        if not kept
+    }
+    assert failed(allocation) == failed(allocation, problem) == wanted
+    assert verify_privacy(allocation).holds
+
+
+def test_every_check_says_what_was_measured_against_what_and_where_it_comes_from() -> None:
+    report = verify_allocation(sound(), asked())
+    assert report.holds
+    claims = [check.claim for check in report.checks]
+    assert len(set(claims)) == len(claims)
+    for name in ("smoker", "income", "region"):
+        assert {f"matrix of {name}: every report is possible", f"loss of {name}"} <= set(claims)
+    assert {"epsilon of a record", "epsilon of group health", "bounds of smoker", "bounds of income"} <= set(
+        claims
+    )
+    assert {"floor of smoker x income", "ceiling of smoker x income"} <= set(claims)
+    for check in report.checks:
+        assert check.source
+        assert check.kind == "proved"
+        assert str(check).startswith("holds")
+
+
+# --- broken promises about privacy ---
+
+
+def test_an_overspent_total_fails_by_the_last_decimal() -> None:
+    exactly = sound(asked(total_epsilon=2.7), [1.1, 0.9, 0.7])
+    assert failed(exactly) == set()
+    over = sound(asked(total_epsilon=2.7), [1.1, 0.9, 0.7000000000000001])
+    assert failed(over) == {"epsilon of a record"}
+    assert failed(over, asked(total_epsilon=2.7)) == {"epsilon of a record"}
+    assert {check.claim for check in verify_privacy(over).failed} == {"epsilon of a record"}
+
+
+def test_three_tenths_are_not_overspent_by_three_times_a_tenth() -> None:
+    problem = Problem(
+        attributes=[Attribute(name, categories=2) for name in "abc"],
+        moments=[CrossMoment("a")],
+        total_epsilon=0.3,
+    )
+    assert failed(sound(problem, [0.1, 0.1, 0.1]), problem) == set()  # R21
+
+
+def test_an_overspent_group_fails() -> None:
+    over = sound(epsilon=[1.2, 0.9, 0.1])
+    assert failed(over, asked()) == {"epsilon of group health"}
+
+
+def test_a_loss_above_epsilon_fails() -> None:
+    """One count less in q than the ceiling."""
+    allocation = sound()
+    sampler = allocation["region"].sampler
+    assert sampler is not None
+    less = Sampler(sampler.cardinality, sampler.bits, sampler.q - 1)
+    assert "loss of region" in failed(with_attribute(allocation, "region", sampler=less))
+    assert not verify_privacy(with_attribute(allocation, "region", sampler=less)).holds
+    more = Sampler(sampler.cardinality, sampler.bits, sampler.q + 1)
+    assert "loss of region" not in failed(with_attribute(allocation, "region", sampler=more))
+
+
+def test_a_loss_without_an_epsilon_fails() -> None:
+    assert "loss of smoker" in failed(with_attribute(sound(), "smoker", epsilon=0.0))
+
+
+def test_a_sampler_of_another_number_of_categories_fails() -> None:
+    allocation = sound()
+    wrong = Sampler(2, 32, 2**31 - 5)  # five categories cannot each take almost half of the words
+    claims = failed(with_attribute(allocation, "income", sampler=wrong))
+    assert {"matrix of income: every report is possible", "loss of income"} <= claims
+
+
+def test_an_attribute_without_a_sampler_has_no_loss() -> None:
+    allocation = sound(asked(groups=[], moments=[CrossMoment("smoker")]), [0.5, 0.9, 0.0])
+    assert allocation["region"].sampler is None
+    assert failed(allocation) == set()
+
+
+# --- broken promises about usefulness ---
+
+
+def test_a_missed_floor_and_an_exceeded_ceiling_fail() -> None:
+    low = sound(epsilon=[0.1, 0.9, 0.5])
+    assert failed(low, asked()) == {"floor of smoker x income"}
+    high = sound(asked(groups=[], moments=[CrossMoment("smoker", "income", ceiling=0.05)]))
+    assert failed(high) == {"ceiling of smoker x income"}
+
+
+def test_a_floor_is_missed_by_the_least_amount() -> None:
+    allocation = sound()
+    kept = allocation.moments[0].retention
+    moments = [CrossMoment("smoker", "income", floor=kept), CrossMoment("income", "region", weight=2.0)]
+    assert failed(sound(asked(moments=moments), allocation.epsilons.tolist())) == set()
+    wanted = float(np.nextafter(allocation["smoker"].retention * allocation["income"].retention, 1)) + 1e-9
+    moments[0] = CrossMoment("smoker", "income", floor=wanted)
+    assert failed(sound(asked(moments=moments), allocation.epsilons.tolist())) == {"floor of smoker x income"}
+
+
+def test_a_flattering_retention_is_not_believed() -> None:
+    """The product is taken from the integers, whatever the moment says of itself."""
+    low = sound(epsilon=[0.1, 0.9, 0.5])
+    flattered = replace(
+        low, moments=(replace(low.moments[0], exact_retention=Fraction(1, 2)), *low.moments[1:])
+    )
+    assert failed(flattered) == {"floor of smoker x income", "stated retentions and geometric_mean"}
+
+
+@pytest.mark.parametrize("changes", [{"value": 0.9}, {"kind": "max_min"}, {"status": "optimal"}])
+def test_a_flattering_objective_is_not_believed(changes: dict[str, Any]) -> None:
+    claims = failed(with_outcome(sound(), **changes))
+    assert len(claims) == 1
+    assert next(iter(claims)).startswith("stated retentions and")
+
+
+# --- another question ---
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": "another"},
+        {"total_epsilon": 3.5},
+        {"objective": "max_min"},
+        {"row_order": "public"},
+        {"dropped": ["person_id"]},
+        {"groups": []},
+        {"provenance": Provenance(weights="public")},
+        {
+            "moments": [
+                CrossMoment("smoker", "income", floor=0.1),
+                CrossMoment("income", "region", weight=2.0),
+            ]
+        },
+    ],
+)
+def test_an_allocation_of_another_problem_fails(changes: dict[str, Any]) -> None:
+    assert failed(sound(), asked(**changes)) >= {
+        "the allocation was made from this problem",
+        "the allocation states the problem's attributes, moments, groups and columns",
+    }
+
+
+def test_an_allocation_that_claims_a_hash_but_states_other_things_fails() -> None:
+    other = asked(row_order="public")
+    forged = replace(sound(), question=other)
+    assert failed(forged, asked()) == {
+        "the allocation states the problem's attributes, moments, groups and columns"
+    }
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "claim"),
+    [([1.6, 0.3, 0.5], "bounds of smoker"), ([1.0, 0.8999999999999999, 0.5], "bounds of income")],
+)
+def test_a_split_outside_pins_and_bounds_fails_when_the_problem_is_at_hand(
+    epsilon: list[float], claim: str
+) -> None:
+    assert claim in failed(sound(epsilon=epsilon), asked())
+
+
+def test_without_the_problem_a_note_says_what_was_not_checked() -> None:
+    allocation = sound()
+    read = replace(allocation, question=asked(attributes=without_bounds(asked())))
+    assert any("need the problem" in note for note in verify_allocation(read).notes)
+    assert not any("need the problem" in note for note in verify_allocation(read, asked()).notes)
+
+
+def without_bounds(problem: Problem) -> list[Attribute]:
+    bounds = {"epsilon": None, "epsilon_min": None, "epsilon_max": None}
+    return [attribute.with_fields(**bounds) for attribute in problem.attributes]
+
+
+def test_the_assumptions_of_the_guarantee_are_named() -> None:
+    notes = verify_allocation(sound()).notes
+    assert any("weights" in note and "without looking at the data" in note for note in notes)
+    origins = dict.fromkeys(Provenance.model_fields, "public")
+    public = asked(provenance=Provenance(**origins))
+    assert any("stated to be public" in note for note in verify_allocation(sound(public)).notes)
+    assert any("no bound to check" in note for note in notes)
+
+
+# --- bounds ---
+
+
+def solved(objective: str) -> Allocation:
+    from budget_opt import solve
+
+    floors = [CrossMoment("smoker", "income", floor=0.1), CrossMoment("income", "region", weight=2.0)]
+    return solve(asked(objective=objective, moments=floors, groups=[]))
+
+
+@pytest.fixture(scope="module", params=OBJECTIVES)
+def best(request: pytest.FixtureRequest) -> Allocation:
+    return solved(request.param)
+
+
+def test_a_solved_allocation_passes(best: Allocation) -> None:
+    assert failed(best, best.question) == set()
+    assert best.objective.bound is not None
+
+
+def better(allocation: Allocation, share: float) -> float:
+    """A bound nearer to the value, and past it, by this share of the value."""
+    outcome = allocation.objective
+    assert outcome.value is not None
+    up = outcome.kind in ("min_epsilon", "min_variance")
+    return outcome.value * (1 + share if up else 1 - share)
+
+
+def test_a_bound_that_is_too_good_to_be_true_fails(best: Allocation) -> None:
+    """The split itself is better than the bound allows."""
+    flattered = allocate(
+        best.question, best.epsilons, Statement(bound=better(best, 1e-3), gap_tolerance=1e-6, solver="x")
+    )
+    assert f"bound of {best.objective.kind}" in failed(flattered, best.question)
+
+
+def test_a_poor_split_that_claims_to_be_optimal_fails(best: Allocation) -> None:
+    """Its bound is its own value, so that the file agrees with itself; only the problem tells."""
+    problem, poor = best.question, best.epsilons
+    if problem.objective == "min_epsilon":
+        poor[2] += 0.3
+    else:
+        poor[2], poor[0] = 0.8 * poor[2], min(poor[0] + 0.2 * poor[2], 1.5)
+    attained = allocate(problem, poor, Statement()).objective.value
+    flattered = allocate(problem, poor, Statement(bound=attained, gap_tolerance=1e-5, solver="x"))
+    assert flattered.objective.status == "optimal"
+    claims = {f"bound of {problem.objective}", "the split is optimal: relative gap"}
+    assert failed(flattered, problem) & claims
+
+
+def test_an_optimum_without_a_bound_fails(best: Allocation) -> None:
+    claims = failed(with_outcome(best, bound=None, relative_gap=None), best.question)
+    assert claims == {f"stated retentions and {best.objective.kind}"}
+
+
+# --- what a report says ---
+
+
+def test_a_report_is_strict_json_even_where_a_loss_is_infinite() -> None:
+    broken = with_attribute(sound(), "income", sampler=Sampler(2, 32, 2**31 - 5))
+    document = verify_allocation(broken).to_dict()
+    text = json.dumps(document, allow_nan=False)
+    assert json.loads(text) == document
+    assert document["holds"] is False
+    assert document["releasable"] is True
+    checks = {check["claim"]: check for check in document["checks"]}
+    assert checks["loss of income"]["measured"] is None
+
+
+def test_a_report_prints_a_line_a_check_and_the_verdict_first() -> None:
+    text = str(verify_allocation(sound(epsilon=[0.1, 0.9, 0.5])))
+    lines = text.splitlines()
+    assert lines[0] == "allocation survey: 1 of 11 checks FAIL"
+    assert sum(line.startswith("  FAILS") for line in lines) == 1
+    assert sum(line.startswith("  holds") for line in lines) == 10
+    assert "FAILS  floor of smoker x income: 0.0" in text
+
+
+def test_a_report_of_the_originals_begins_with_its_notice() -> None:
+    check = Check("claim", 1, 2, True, "source", kind="tested")
+    report = VerificationReport("x", (check,), false_alarm=1e-9, notice="do not pass on", releasable=False)
+    assert str(report).startswith("do not pass on")
+    assert next(iter(report.to_dict())) == "notice"
+    assert "false-alarm rate 1e-09" in str(report)
+
+
+BREAKS: list[Callable[[Allocation], Allocation]] = [
+    lambda a: with_attribute(a, "region", epsilon=5.0),
+    lambda a: with_attribute(a, "income", sampler=Sampler(2, 32, 2**31 - 5)),
+    lambda a: with_outcome(a, value=0.9),
+]
+
+
+@pytest.mark.parametrize("broken", BREAKS)
+def test_a_message_holds_only_names_and_numbers_of_the_file(
+    broken: Callable[[Allocation], Allocation],
+) -> None:
+    """No label of a category: a report may be shown to whoever may see the allocation's names."""
+    with pytest.raises(VerificationError) as caught:
+        verify_allocation(broken(sound()), asked()).require()
+    assert not any(label in str(caught.value) for label in ("north", "south", "yes", "0x", "object at"))
