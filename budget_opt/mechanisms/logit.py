@@ -51,4 +51,5 @@ def log_retention_slope(v: Real) -> Any:
 
 def log_retention_curvature(v: Real) -> Any:
     """d2 log lambda / d v2 = -lambda (1 - lambda)."""
-    return -expit(v) * expit(-np.asarray(v))
+    point = np.asarray(v)
+    return -expit(point) * expit(-point)
