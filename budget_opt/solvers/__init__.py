@@ -1,0 +1,1 @@
+"""Problem in, candidate out; one file a method, one line in `table` to add one (DESIGN 5)."""

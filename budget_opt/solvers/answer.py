@@ -1,0 +1,96 @@
+"""What a solver is asked and what it answers; the clock that both share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from budget_opt.certificate.certify import Certificate
+from budget_opt.model.arrays import Arrays, FloatArray
+from budget_opt.model.objectives import relative_gap
+
+Status = Literal["optimal", "feasible"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`gap` is the relative gap at which an answer is called optimal; `time_limit` in seconds, None for none.
+
+    `solver` names a method of `table`, None for the default of the objective.
+    """
+
+    gap: float = 1e-6
+    time_limit: float | None = None
+    solver: str | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """Where a solve stands: best value, proved bound (None while there is none), relative gap, seconds."""
+
+    value: float | None
+    bound: float | None
+    relative_gap: float
+    seconds: float
+
+
+Callback = Callable[[Report], None]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A split of the budget and what is proved about it.
+
+    `epsilon` (M,) in nats lies inside every bound, budget, floor and ceiling. `status` is "optimal" if and
+    only if the certificate's relative gap is at most the one asked for.
+    """
+
+    epsilon: FloatArray
+    certificate: Certificate
+    status: Status
+    solver: str
+    seconds: float
+
+
+class OutOfTimeError(Exception):
+    """The time limit passed; whoever has a point returns it. Never leaves `solvers`."""
+
+
+class Clock:
+    """Seconds since the start, and the limit."""
+
+    def __init__(self, limit: float | None) -> None:
+        self._start = time.perf_counter()
+        self._limit = limit
+
+    @property
+    def seconds(self) -> float:
+        """Since the clock was made."""
+        return time.perf_counter() - self._start
+
+    def left(self, share: float = 1.0) -> float:
+        """Seconds until `share` of the limit is used; inf without a limit."""
+        return float("inf") if self._limit is None else share * self._limit - self.seconds
+
+    def check(self) -> None:
+        """Raise OutOfTimeError once the limit has passed."""
+        if self.left() <= 0:
+            raise OutOfTimeError
+
+
+@dataclass(frozen=True)
+class Task:
+    """One problem, what is asked, the running clock, and who wants to hear of progress."""
+
+    arrays: Arrays
+    settings: Settings
+    clock: Clock
+    callback: Callback | None = None
+
+    def report(self, value: float | None, bound: float | None) -> None:
+        """Tell the callback where the solve stands."""
+        if self.callback is not None:
+            gap = float("inf") if value is None or bound is None else relative_gap(value, bound)
+            self.callback(Report(value, bound, gap, self.clock.seconds))

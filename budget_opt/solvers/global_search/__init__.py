@@ -1,0 +1,1 @@
+"""Branch and bound for a weighted sum: the star bound on boxes of epsilon, in wide batches (GLOBAL_SOLVER 3, 4)."""

@@ -1,0 +1,126 @@
+"""Nodes of the search, one by one in the queue and side by side in a batch."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from budget_opt.certificate.boxes.bound import Multipliers
+from budget_opt.certificate.boxes.outer import Hints
+from budget_opt.model.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Batch:
+    """B nodes, on the last axis: boxes in epsilon and tangent points in z (M, B), multipliers, hints, proved bounds (B,)."""
+
+    lower: FloatArray
+    upper: FloatArray
+    point: FloatArray
+    multipliers: Multipliers
+    hints: Hints
+    bound: FloatArray
+
+    @property
+    def count(self) -> int:
+        """B."""
+        return int(self.bound.size)
+
+    def only(self, index: IntArray) -> Batch:
+        """Some of the nodes."""
+        return Batch(
+            self.lower[:, index],
+            self.upper[:, index],
+            self.point[:, index],
+            select(self.multipliers, index),
+            tuple_of(tuple(hint[:, index] for hint in self.hints)),
+            self.bound[index],
+        )
+
+
+def select(multipliers: Multipliers, index: IntArray) -> Multipliers:
+    """The multipliers of some of the boxes."""
+    return Multipliers(
+        tuple(share[:, :, index] for share in multipliers.shares),
+        multipliers.nu[:, :, index],
+        multipliers.mu[:, index],
+        multipliers.kappa[:, index],
+    )
+
+
+def tuple_of(hints: tuple[FloatArray, ...]) -> Hints:
+    """Three hints as their type."""
+    point, left, right = hints
+    return point, left, right
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node, evaluated: where to split it (attribute and epsilon), or `again` to bound it once more as it is.
+
+    `numbers` are its point, hints and multipliers in a row.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    bound: float
+    attribute: int
+    at: float
+    again: bool
+    numbers: FloatArray
+
+
+def flattened(batch: Batch) -> FloatArray:
+    """Point, hints and multipliers of every node as columns."""
+    m = batch.multipliers
+    parts = [batch.point, *batch.hints, *m.shares, m.nu, m.mu, m.kappa]
+    return np.concatenate([part.reshape(-1, batch.count) for part in parts])
+
+
+def gathered(nodes: list[Node], like: Multipliers) -> Batch:
+    """The nodes side by side; `like` gives the shapes."""
+    numbers = np.stack([node.numbers for node in nodes], axis=1)
+    attributes, count = nodes[0].lower.size, len(nodes)
+    shapes = [(attributes,)] * 4
+    shapes += [share.shape[:-1] for share in like.shares]
+    shapes += [like.nu.shape[:-1], like.mu.shape[:-1], like.kappa.shape[:-1]]
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
+    parts = [
+        part.reshape(*shape, count) for part, shape in zip(np.split(numbers, ends), shapes, strict=True)
+    ]
+    multipliers = Multipliers(tuple(parts[4:-3]), parts[-3], parts[-2], parts[-1])
+    return Batch(
+        np.stack([node.lower for node in nodes], axis=1),
+        np.stack([node.upper for node in nodes], axis=1),
+        parts[0],
+        multipliers,
+        (parts[1], parts[2], parts[3]),
+        np.array([node.bound for node in nodes]),
+    )
+
+
+@dataclass
+class Queue:
+    """Open nodes, the one with the largest bound first; among equals the oldest."""
+
+    entries: list[tuple[float, int, Node]] = field(default_factory=list)
+    made: int = 0
+
+    def push(self, node: Node) -> None:
+        """Add a node."""
+        heapq.heappush(self.entries, (-node.bound, self.made, node))
+        self.made += 1
+
+    def pop(self, count: int, above: float) -> list[Node]:
+        """At most `count` nodes with a bound above `above`, the largest bounds first."""
+        found: list[Node] = []
+        while self.entries and len(found) < count and -self.entries[0][0] > above:
+            found.append(heapq.heappop(self.entries)[2])
+        return found
+
+    @property
+    def bound(self) -> float:
+        """The largest bound, -inf where none is open."""
+        return -self.entries[0][0] if self.entries else -np.inf

@@ -1,0 +1,111 @@
+"""What the search knows of one problem before it starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from budget_opt.certificate.box import Box, budget_rows, root_box
+from budget_opt.certificate.boxes.bound import Relaxation, Rows
+from budget_opt.certificate.boxes.layout import Layout
+from budget_opt.mechanisms import randomized_response as rr
+from budget_opt.model.arrays import Arrays, FloatArray, IntArray
+from budget_opt.solvers.global_search.symmetry import classes
+
+_OUTWARD = 1e-12
+
+
+@dataclass(frozen=True)
+class Question:
+    """A weighted sum with weights divided by `scale`, on the root box lower <= e <= upper (M, 1).
+
+    `budgets` (R, M) e <= `caps` (R,), the total first; floors and ceilings as 0-1 rows with logarithms of their limits;
+    `highest` (M, 1) the stated upper bounds; `twins` the classes of interchangeable attributes, in order.
+    `free_below`, `free_above` (M, 1) say for whom the first-order condition bounds the price from below, and above.
+    """
+
+    arrays: Arrays
+    layout: Layout
+    scale: float
+    r: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    highest: FloatArray
+    budgets: FloatArray
+    caps: FloatArray
+    floors: FloatArray
+    log_floor: FloatArray
+    ceilings: tuple[IntArray, ...]
+    log_ceiling: FloatArray
+    twins: tuple[IntArray, ...]
+
+    @classmethod
+    def of(cls, arrays: Arrays) -> Question:
+        """The question of a weighted sum with a positive weight."""
+        scale = float(np.max(arrays.weight))
+        box = _used_box(arrays)
+        rows = budget_rows(arrays)
+        binding = rows.coefficient @ box.upper > rows.limit
+        binding[0] = True
+        return cls(
+            arrays,
+            Layout.of(arrays.incidence, arrays.weight / scale),
+            scale,
+            arrays.cardinality[:, None],
+            box.lower[:, None],
+            box.upper[:, None],
+            arrays.stated_upper[:, None],
+            rows.coefficient[binding],
+            rows.limit[binding],
+            arrays.incidence[arrays.floors].toarray(),
+            arrays.log_floor[arrays.floors],
+            tuple(arrays.members(k) for k in arrays.ceilings),
+            arrays.log_ceiling[arrays.ceilings],
+            classes(arrays),
+        )
+
+    @property
+    def only_total(self) -> bool:
+        """True where the total and bounds are the only constraints that can bind."""
+        return len(self.caps) == 1 and not self.log_floor.size and not self.log_ceiling.size
+
+    def rows(self, lower: FloatArray, upper: FloatArray) -> Rows:
+        """Budgets, and the ceilings' chords on boxes (M, B)."""
+        coefficient, limit = self.budgets[:, :, None], self.caps[:, None]
+        if self.log_ceiling.size:
+            count = lower.shape[1]
+            chords, limits = self._chords(lower, upper)
+            coefficient = np.concatenate([np.repeat(coefficient, count, axis=2), chords])
+            limit = np.concatenate([np.repeat(limit, count, axis=1), limits])
+        return Rows(coefficient, limit, len(limit) == 1 and bool(np.all(coefficient == 1.0)))
+
+    def _chords(self, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Ceilings as rows s e <= beta (C, M, B): log lambda lies above its chord; 0 <= 0 where an end is 0."""
+        slopes = np.zeros((self.log_ceiling.size, *lower.shape))
+        limits = np.zeros((self.log_ceiling.size, lower.shape[1]))
+        for row, (inside, top) in enumerate(zip(self.ceilings, self.log_ceiling, strict=True)):
+            low, high, r = lower[inside], upper[inside], self.r[inside]
+            told = np.all(low > 0, axis=0)
+            low = np.where(told, low, high)
+            at_low, at_high = rr.log_retention(low, r), rr.log_retention(high, r)
+            rise = np.divide(at_high - at_low, high - low, out=np.zeros_like(low), where=high > low)
+            rise = np.maximum(rise * (1 - _OUTWARD), 0.0) * told
+            parts = np.abs(top) + np.sum(np.abs(at_low) + rise * low, axis=0)
+            slopes[row, inside] = rise
+            limits[row] = (top - np.sum(at_low - rise * low, axis=0) + _OUTWARD * parts) * told
+        return slopes, limits
+
+    def relaxation(self, lower: FloatArray, upper: FloatArray, point: FloatArray) -> Relaxation:
+        """The relaxation on boxes (M, B) with tangents at `point` in z."""
+        return Relaxation.of(
+            self.layout, self.r, (lower, upper), point, self.rows(lower, upper), (self.floors, self.log_floor)
+        )
+
+
+def _used_box(arrays: Arrays) -> Box:
+    """The root box, in which attributes that no weight and no floor uses stand at their lower bounds."""
+    box = root_box(arrays)
+    needed = ((arrays.weight > 0) | np.isfinite(arrays.log_floor)).astype(np.float64)
+    used = arrays.incidence.T @ needed > 0
+    return Box(box.lower, np.where(used, box.upper, box.lower), box.empty)

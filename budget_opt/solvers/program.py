@@ -1,0 +1,168 @@
+"""The smooth program behind every method, over the attributes that are free, in v = logit lambda.
+
+    maximize    gain . l(v) - cost . (e(v) - lower) - log sum_i exp(term_i + (spread_rows phi(v))_i) + t
+    subject to  rows l(v) - row_level t >= row_bound
+                cap (e(v) - lower) + cap_level t <= cap_limit
+                lower <= e(v) <= upper
+
+l = log lambda is concave and e convex in v, the spread phi = log(1 + (a + b) tau + b tau^2) is convex: a
+convex program (shared/CONVEX_SOLVER.md). The level t is there only where `has_level`; a program has at
+most one of gain, cost, spread and level in its objective, or gain and a level of weight 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from budget_opt.mechanisms import logit
+from budget_opt.model.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Gram:
+    """rows^T diag(weight) rows for many weights: the pairs of attributes of every row, listed once.
+
+    All entries of `rows` (R, n) are 1.
+    """
+
+    rows: csr_array
+
+    @cached_property
+    def _pairs(self) -> tuple[IntArray, IntArray]:
+        """The row, and the position in a flat (n, n) array, of every ordered pair of a row's attributes."""
+        n = self.rows.shape[1]
+        starts, sizes = self.rows.indptr[:-1], np.diff(self.rows.indptr)
+        owner = np.repeat(np.arange(sizes.size), sizes**2)
+        within = np.arange(owner.size) - np.repeat(np.cumsum(sizes**2) - sizes**2, sizes**2)
+        first = self.rows.indices[starts[owner] + within // sizes[owner]].astype(np.int64)
+        second = self.rows.indices[starts[owner] + within % sizes[owner]].astype(np.int64)
+        return owner, first * n + second
+
+    def __call__(self, weight: FloatArray) -> FloatArray:
+        """The dense (n, n) array for weights (R,)."""
+        n = self.rows.shape[1]
+        owner, flat = self._pairs
+        gram = np.bincount(flat, weights=weight[owner], minlength=n * n).astype(np.float64)
+        return gram.reshape(n, n)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The log-sum-exp of `min_variance`: terms (T,) of log weights, rows (T, n), a and b (n,)."""
+
+    terms: FloatArray
+    rows: csr_array
+    a: FloatArray
+    b: FloatArray
+
+    @cached_property
+    def gram(self) -> Gram:
+        """For the coupling of attributes by the terms."""
+        return Gram(self.rows)
+
+    def phi(self, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """phi, phi', phi'' at v, each (n,): exponents 0, 1, 2 of -v mixed by their shares."""
+        with np.errstate(divide="ignore"):
+            logs = np.stack([np.zeros_like(v), np.log(self.a + self.b) - v, np.log(self.b) - 2.0 * v])
+        top = np.max(logs, axis=0)
+        parts = np.exp(logs - top)
+        total = np.sum(parts, axis=0)
+        shares = parts / total
+        mean = shares[1] + 2.0 * shares[2]
+        return top + np.log(total), -mean, shares[1] + 4.0 * shares[2] - mean**2
+
+
+@dataclass(frozen=True)
+class Total:
+    """The logarithm of `weighted_sum`: terms (T,) of log weights, rows (T, n); convex in log lambda.
+
+    Its linearization at the point reached, `gain`, is what a step maximizes (GLOBAL_SOLVER 1).
+    """
+
+    terms: FloatArray
+    rows: csr_array
+
+    @cached_property
+    def gram(self) -> Gram:
+        """For the coupling of attributes by the terms."""
+        return Gram(self.rows)
+
+    def shares(self, v: FloatArray) -> FloatArray:
+        """The shares of the terms in the sum at v, shape (T,)."""
+        logs = self.terms + self.rows @ logit.log_retention(v)
+        parts = np.exp(logs - np.max(logs))
+        shares: FloatArray = parts / np.sum(parts)
+        return shares
+
+
+@dataclass(frozen=True)
+class Program:
+    """See the module; n attributes, R rows, C caps. `upper` may be inf, `lower` 0; lower < upper."""
+
+    cardinality: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    rows: csr_array
+    row_bound: FloatArray
+    row_level: FloatArray
+    cap: FloatArray
+    cap_limit: FloatArray
+    cap_level: FloatArray
+    gain: FloatArray
+    cost: FloatArray
+    spread: Spread | None
+    has_level: bool
+    total: Total | None = None
+
+    @property
+    def size(self) -> int:
+        """n."""
+        return int(self.cardinality.size)
+
+    def unit(self, objective: float) -> float:
+        """What a gap is measured by: the spent epsilon where that is minimized, 1 for logarithms."""
+        return max(abs(objective), 1e-300) if np.any(self.cost) else 1.0
+
+    def epsilon(self, v: FloatArray) -> FloatArray:
+        """e at v, clipped to the bounds that rounding may miss."""
+        clipped: FloatArray = np.clip(logit.epsilon(v, self.cardinality), self.lower, self.upper)
+        return clipped
+
+    @cached_property
+    def row_gram(self) -> Gram:
+        """For the coupling of attributes by the rows."""
+        return Gram(self.rows)
+
+    @property
+    def is_convex(self) -> bool:
+        """False where a weighted sum bends the wrong way."""
+        return self.total is None
+
+    def row_slack(self, v: FloatArray, level: float) -> FloatArray:
+        """rows l - row_level t - row_bound, shape (R,)."""
+        slack: FloatArray = self.rows @ logit.log_retention(v) - self.row_level * level - self.row_bound
+        return slack
+
+    def cap_slack(self, v: FloatArray, level: float) -> FloatArray:
+        """cap_limit - cap (e - lower) - cap_level t, shape (C,)."""
+        spent = self.cap @ (logit.epsilon(v, self.cardinality) - self.lower)
+        slack: FloatArray = self.cap_limit - spent - self.cap_level * level
+        return slack
+
+    def with_level(self, row_level: FloatArray, cap_level: FloatArray) -> Program:
+        """The same constraints with a level to maximize: how far inside a point can be."""
+        nothing = np.zeros(self.size)
+        return replace(
+            self,
+            row_level=row_level,
+            cap_level=cap_level,
+            gain=nothing,
+            cost=nothing,
+            spread=None,
+            total=None,
+            has_level=True,
+        )

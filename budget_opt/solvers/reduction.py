@@ -1,0 +1,204 @@
+"""From a problem to the program of its free attributes, and back (presolve).
+
+Fixed are pins, and attributes that neither a floor nor the objective uses: they stay at their lower
+bounds. Caps and floors are aimed at from inside, so that exact decimals and the sampler's slightly smaller
+lambda (DESIGN 2.7, 2.8) find nothing to repair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from budget_opt.certificate.multipliers import Multipliers
+from budget_opt.mechanisms import randomized_response as rr
+from budget_opt.mechanisms.exact import exact
+from budget_opt.model.arrays import Arrays, BoolArray, FloatArray, IntArray
+from budget_opt.model.objectives import log_spread
+from budget_opt.solvers.program import Program, Spread
+
+CAP_MARGIN = 2.0**-46
+"""Share of a budget left over: far above the rounding of a sum, far below any gap."""
+FLOOR_MARGIN = 1e-12
+"""Added to the logarithm of a floor."""
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A problem's program and what it takes to read its answer in the problem's terms.
+
+    `free` are the attributes of the program; `fixed` (M,) holds the others' epsilon. `floors`, `levels`
+    are the moments of the program's rows, floors first; `budgets` those of its caps, which leave
+    `rest` (nats) above the lower bounds. `unmet` are floors that no free attribute can mend.
+    """
+
+    arrays: Arrays
+    program: Program
+    free: IntArray
+    fixed: FloatArray
+    floors: IntArray
+    levels: IntArray
+    budgets: IntArray
+    rest: FloatArray
+    unmet: IntArray
+    unit: float
+
+    def expand(self, epsilon: FloatArray) -> FloatArray:
+        """The program's epsilon (n,) among all attributes' (M,)."""
+        whole = self.fixed.copy()
+        whole[self.free] = epsilon
+        return whole
+
+    def multipliers(self, row_dual: FloatArray, cap_dual: FloatArray) -> Multipliers:
+        """The program's multipliers in the units of the certificate."""
+        found = Multipliers.zero(self.arrays)
+        count = self.floors.size
+        found.floors[self.floors] = row_dual[:count] * self.unit
+        found.moments[self.levels] = row_dual[count : count + self.levels.size]
+        found.budgets[self.budgets] = cap_dual[: self.budgets.size] * self.unit / self.rest
+        return found
+
+
+def alive(arrays: Arrays) -> FloatArray:
+    """The weights, 0 where an attribute without any epsilon to have leaves nothing of the moment."""
+    dead = arrays.incidence @ (arrays.upper <= 0).astype(np.float64) > 0
+    weights: FloatArray = np.where(dead, 0.0, arrays.weight)
+    return weights
+
+
+def reduce(arrays: Arrays) -> Reduction:
+    """The program of a problem; ceilings are left to the caller, `weighted_sum` has no gain yet."""
+    weights = np.zeros(arrays.moments) if arrays.objective == "min_epsilon" else alive(arrays)
+    floors = arrays.floors
+    needed = np.zeros(arrays.moments, dtype=bool)
+    needed[floors] = True
+    needed |= weights > 0
+    used = arrays.incidence.T @ needed.astype(np.float64) > 0
+    movable = arrays.upper > arrays.lower * (1 + 2.0**-45)
+    free_mask = used & movable & _has_room(arrays)
+    free = np.flatnonzero(free_mask)
+    fixed = np.where(free_mask, 0.0, arrays.lower)
+    kept = np.where(free_mask, 0.0, rr.log_retention(fixed, arrays.cardinality))
+    offset = arrays.incidence @ kept
+    touched = arrays.incidence @ free_mask.astype(np.float64) > 0
+    unmet = floors[~touched[floors] & (offset[floors] < arrays.log_floor[floors])]
+    floors = floors[touched[floors]]
+    levels = np.flatnonzero(weights > 0) if arrays.objective == "max_min" else np.zeros(0, dtype=np.int64)
+    caps, rest, budgets = _caps(arrays, free_mask)
+    margin = np.minimum(FLOOR_MARGIN, 1e-3 * np.abs(arrays.log_floor[floors]))
+    with np.errstate(invalid="ignore"):
+        row_bound = np.concatenate(
+            [
+                arrays.log_floor[floors] + margin - offset[floors],
+                np.log(arrays.target[levels]) - offset[levels],
+            ]
+        )
+    program = Program(
+        arrays.cardinality[free],
+        arrays.lower[free],
+        arrays.upper[free],
+        arrays.incidence[np.concatenate([floors, levels])][:, free],
+        row_bound,
+        np.repeat([0.0, 1.0], [floors.size, levels.size]),
+        caps[:, free],
+        np.ones(budgets.size),
+        np.zeros(budgets.size),
+        np.zeros(free.size),
+        np.zeros(free.size),
+        None,
+        arrays.objective == "max_min",
+    )
+    reduction = Reduction(arrays, program, free, fixed, floors, levels, budgets, rest, unmet, 1.0)
+    return _with_objective(reduction, weights)
+
+
+def _with_objective(reduction: Reduction, weights: FloatArray) -> Reduction:
+    arrays, free, program = reduction.arrays, reduction.free, reduction.program
+    if arrays.objective == "geometric_mean" and np.any(weights > 0):
+        gain = (arrays.incidence.T @ (weights / np.sum(weights)))[free]
+        program = replace(program, gain=gain)
+    if arrays.objective == "min_variance":
+        terms = np.flatnonzero(weights > 0)
+        fixed_spread = log_spread(arrays, np.where(reduction.fixed > 0, reduction.fixed, 1.0))
+        fixed_spread[free] = 0.0
+        logs = np.log(weights[terms] * arrays.variance[terms]) + arrays.incidence[terms] @ fixed_spread
+        rows = arrays.incidence[terms][:, free]
+        program = replace(program, spread=Spread(logs, rows, arrays.spread_a[free], arrays.spread_b[free]))
+    if arrays.objective == "min_epsilon" and free.size:
+        unit = float(np.sum(inner_start(program)))
+        program = replace(program, cost=np.full(free.size, 1.0 / unit))
+        return replace(reduction, program=program, unit=unit)
+    return replace(reduction, program=program)
+
+
+def _has_room(arrays: Arrays) -> BoolArray:
+    """False for the members of a budget that their lower bounds use up, to rounding."""
+    room = np.ones(arrays.attributes, dtype=bool)
+    for budget in arrays.budgets:
+        left = budget.cap - _total(arrays.lower[budget.members])
+        if left <= budget.cap * Fraction(1, 2**44):
+            room[budget.members] = False
+    return room
+
+
+def _caps(arrays: Arrays, free: BoolArray) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Coefficients, what is left above the lower bounds, and indices of the budgets that can bind."""
+    rows, rest, budgets = [], [], []
+    for index, budget in enumerate(arrays.budgets):
+        members = budget.members[free[budget.members]]
+        if not members.size:
+            continue
+        others = _total(arrays.lower[budget.members[~free[budget.members]]])
+        lower, upper = arrays.lower[members], arrays.upper[members]
+        if np.all(np.isfinite(upper)) and _total(upper) <= budget.cap - others:
+            continue
+        left = float((budget.cap - others) * (1 - Fraction(CAP_MARGIN)) - _total(lower))
+        row = np.zeros(arrays.attributes)
+        row[members] = 1.0 / left
+        rows.append(row)
+        rest.append(left)
+        budgets.append(index)
+    coefficient = np.array(rows).reshape(len(rows), arrays.attributes)
+    return coefficient, np.array(rest), np.array(budgets, dtype=np.int64)
+
+
+def _total(epsilons: FloatArray) -> Fraction:
+    return sum((exact(e) for e in epsilons), Fraction(0))
+
+
+def fixed_retention(reduction: Reduction) -> FloatArray:
+    """log lambda (M,) of the fixed attributes, 0 for the free ones."""
+    kept: FloatArray = rr.log_retention(reduction.fixed, reduction.arrays.cardinality)
+    kept[reduction.free] = 0.0
+    return kept
+
+
+def inner_start(program: Program) -> FloatArray:
+    """A split (n,) well inside bounds and caps: an even share of what is left above the lower bounds.
+
+    Where that is more than the rows need when each shares its bound evenly, a little more than the need: from
+    far above, floors are too flat to be seen.
+    """
+    share = np.full(program.size, np.inf)
+    for row, limit in zip(program.cap, program.cap_limit, strict=True):
+        members = row > 0
+        share[members] = np.minimum(share[members], 0.9 * limit / (np.sum(members) * row[members]))
+    share = np.minimum(share, 0.9 * (program.upper - program.lower))
+    need = np.maximum(1.2 * _even_need(program) - program.lower, 0.1 * program.lower)
+    if not program.has_level and not np.any(program.gain) and program.spread is None:
+        share = np.minimum(share, need)
+    share = np.where(np.isinf(share), need, share)
+    start: FloatArray = program.lower + share
+    return start
+
+
+def _even_need(program: Program) -> FloatArray:
+    """epsilon (n,) at which every row holds with all its members alike in log lambda."""
+    sizes = np.maximum(np.diff(program.rows.indptr), 1)
+    log_kept = np.repeat(program.row_bound / sizes, np.diff(program.rows.indptr))
+    highest = np.full(program.size, -np.inf)
+    np.maximum.at(highest, program.rows.indices, log_kept)
+    need: FloatArray = rr.epsilon_for_log_retention(np.minimum(highest, -1e-12), program.cardinality)
+    return np.where(np.isfinite(highest), need, 1.0)

@@ -1,0 +1,64 @@
+"""All methods, one line each, and the one way to call them (DESIGN 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from budget_opt.certificate.certify import Certificate
+from budget_opt.errors import InputError
+from budget_opt.model.arrays import Arrays, FloatArray
+from budget_opt.solvers import convex_method, local_method
+from budget_opt.solvers.answer import Callback, Candidate, Clock, Settings, Task
+from budget_opt.solvers.disciplined import first_guess
+from budget_opt.solvers.explanation import Names, ceiling_infeasible, infeasible, unreleasable
+from budget_opt.solvers.feasibility import conflict, passed_ceilings, unreleased
+
+Method = Callable[[Task], tuple[FloatArray, Certificate]]
+
+CONVEX: Mapping[str, Method] = {
+    "cvxpy": lambda task: convex_method.solve(task, first_guess),
+    "interior point": lambda task: convex_method.solve(task, None),
+}
+"""For the convex objectives without ceilings; the first is the default."""
+
+NOT_CONVEX: Mapping[str, Method] = {
+    "local search": local_method.solve,
+}
+"""For `weighted_sum`, and any objective under ceilings."""
+
+
+def solve(
+    arrays: Arrays,
+    settings: Settings = Settings(),  # noqa: B008 (frozen)
+    callback: Callback | None = None,
+    names: Names | None = None,
+) -> Candidate:
+    """The best split found, strictly inside every constraint, and its certificate.
+
+    `callback` sees a Report now and then; `names` are for messages. Raises InfeasibleError where no split is
+    possible, proved; NotSolvedError where none was found within the limits; InputError for an unknown
+    `settings.solver`. Ctrl-C and the time limit return the best point there is.
+    """
+    clock = Clock(settings.time_limit)
+    called = names or Names.numbered(arrays)
+    passed = passed_ceilings(arrays)
+    if passed:
+        raise ceiling_infeasible(arrays, passed, called)
+    unmeasured = unreleased(arrays)
+    if unmeasured.size:
+        raise unreleasable(unmeasured, called)
+    name, method = _chosen(arrays, settings)
+    try:
+        epsilon, certificate = method(Task(arrays, settings, clock, callback))
+    except convex_method.ImpossibleError:
+        raise infeasible(arrays, conflict(arrays), called) from None
+    optimal = certificate.relative_gap <= settings.gap
+    return Candidate(epsilon, certificate, "optimal" if optimal else "feasible", name, clock.seconds)
+
+
+def _chosen(arrays: Arrays, settings: Settings) -> tuple[str, Method]:
+    methods = CONVEX if arrays.is_convex else NOT_CONVEX
+    name = settings.solver or next(iter(methods))
+    if name not in methods:
+        raise InputError(f"solver: is {name!r}, must be one of {', '.join(methods)} for {arrays.objective}.")
+    return name, methods[name]
