@@ -101,4 +101,6 @@ def _hopeless(problem: Problem) -> list[str]:
 def _not_public(problem: Problem) -> list[str]:
     if not problem.not_public:
         return []
-    return [f"provenance: the guarantee assumes that {', '.join(problem.not_public)} do not depend on the data"]
+    return [
+        f"provenance: the guarantee assumes that {', '.join(problem.not_public)} do not depend on the data"
+    ]

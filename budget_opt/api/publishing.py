@@ -91,13 +91,16 @@ def publish(
         before_commit=verify,
     )
     release = randomize_file(data, allocation, place.table, options)
+    written = [place.table]
     try:
         if not (folder / ALLOCATION).exists():
             write_text(text, folder / ALLOCATION)
+            written.append(folder / ALLOCATION)
         document = manifest(release, hashlib.sha256(text.encode("utf-8")).hexdigest())
         write_document(document, folder / MANIFEST)
     except BaseException:
-        place.table.unlink()
+        for path in written:
+            path.unlink()
         raise
     return Published(release, document, folder, reports[0] if reports else None, place.internal)
 

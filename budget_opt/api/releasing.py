@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from budget_opt.allocation import Allocation
-from budget_opt.verifier.static import verify_privacy
 
 if TYPE_CHECKING:
     from budget_opt.randomizer.files import FileOptions
@@ -25,6 +24,7 @@ def randomize(
     `InputError`, `RandomSourceError`, and `VerificationError` for an allocation that overspends.
     """
     from budget_opt.randomizer.table import randomize_table
+    from budget_opt.verifier.static import verify_privacy
 
     verify_privacy(allocation).require()
     return randomize_table(table, allocation, row_order=row_order).table
@@ -38,6 +38,7 @@ def randomize_file(
     As `randomize`; `options` as in `budget_opt.randomizer.files.FileOptions`.
     """
     from budget_opt.randomizer.files import FileOptions, randomize_file
+    from budget_opt.verifier.static import verify_privacy
 
     verify_privacy(allocation).require()
     return randomize_file(source, allocation, target, options or FileOptions())
