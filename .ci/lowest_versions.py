@@ -1,0 +1,14 @@
+"""Prints the lowest version of every dependency that pyproject.toml admits, as a constraints file for pip.
+
+Extras count as well, `==` and `>=` alike: `numpy>=2.0.0` becomes `numpy==2.0.0`.
+"""
+
+import re
+import tomllib
+from pathlib import Path
+
+project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+listed = [*project["dependencies"], *project["optional-dependencies"]["demo"]]
+for requirement in listed:
+    name, version = re.fullmatch(r"([A-Za-z0-9_-]+)>=([0-9.]+)", requirement).groups()
+    print(f"{name}=={version}")

@@ -1,0 +1,72 @@
+"""What every test may use: reference files, hypothesis profiles, a plot backend without a screen."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+os.environ["MPLBACKEND"] = "Agg"  # before anything imports matplotlib, here or in a child process
+
+ROOT = Path(__file__).resolve().parents[1]
+
+hypothesis.settings.register_profile("dev", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The folder of the checkout."""
+    return ROOT
+
+
+def _beside_the_checkout(*parts: str) -> Path:
+    folder = ROOT.parent.joinpath("shared", *parts)
+    if not folder.is_dir():
+        pytest.skip(f"reference files that are not part of the repository are not at {folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of the reference tables, which stay out of the repository; skips where it is absent."""
+    return _beside_the_checkout("data")
+
+
+@pytest.fixture(scope="session")
+def shared_instances() -> Path:
+    """The folder of the reference problems with known optimum; skips where it is absent."""
+    return _beside_the_checkout("instances")
+
+
+@pytest.fixture
+def run_module(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs `python ARGUMENTS` with the package under test, in a fresh interpreter and an empty folder."""
+
+    def run(*arguments: str, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "110", "NO_COLOR": "1"}
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=cwd,
+            env=environment,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def _close_figures() -> Iterator[None]:
+    """No figure of one test is left open for the next."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

