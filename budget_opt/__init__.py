@@ -6,9 +6,6 @@
 `Allocation`; `randomize` makes a release; `verify` and `verify_release` judge; `estimate.moment` reads.
 """
 
-# defined before the imports: allocations name the software that made them
-__version__ = "0.1.0"
-
 from budget_opt.allocation import Allocation, uniform
 from budget_opt.api import estimate
 from budget_opt.api.releasing import randomize, randomize_file
@@ -28,6 +25,7 @@ from budget_opt.errors import (
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn
 from budget_opt.model.problem import Problem
+from budget_opt.version import __version__
 
 __all__ = [
     "Allocation",
@@ -46,6 +44,7 @@ __all__ = [
     "PublicColumn",
     "RandomSourceError",
     "VerificationError",
+    "__version__",
     "estimate",
     "randomize",
     "randomize_file",

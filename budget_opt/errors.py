@@ -19,7 +19,12 @@ class Fault:
     remedy: str
 
     def __str__(self) -> str:
-        return f"{self.where}: is {_shown(self.value)}, {self.limit}. {self.remedy}"
+        # a name in a path may be anything that somebody wrote into a file
+        where = self.where if self.where.isprintable() else repr(self.where)
+        # "income is not an attribute" reads better than "is income, is not an attribute"
+        link = " " if self.limit.startswith("is ") else ", "
+        verb = "" if self.limit.startswith("is ") else "is "
+        return f"{where}: {verb}{_shown(self.value)}{link}{self.limit}. {self.remedy}"
 
 
 def _shown(value: object) -> str:

@@ -10,7 +10,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from budget_opt import __version__
 from budget_opt.allocation.allocation import (
     AllocatedAttribute,
     AllocatedMoment,
@@ -24,11 +23,12 @@ from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.mechanisms.exact import exact, float_at_least
 from budget_opt.mechanisms.sampler import WIDTHS, Sampler, sampler_for
 from budget_opt.model.arrays import FloatArray
-from budget_opt.model.objectives import log_retentions, log_spread_of, value, value_of
+from budget_opt.model.objectives import log_retentions, log_spread_of, relative_gap, value, value_of
 from budget_opt.model.problem import Problem
+from budget_opt.version import __version__
 
 BINDING = 1e-5
-"""A floor binds where log retention is nearer to it than this; 32 bits lose up to 1e-6 of epsilon."""
+"""A floor binds where log retention is nearer to it than this, or where 32 bits miss it."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,11 @@ def samplers(problem: Problem, epsilon: FloatArray) -> list[Sampler | None]:
         for attribute, e in zip(problem.attributes, epsilon, strict=True)
     ]
     kept = log_retentions(arrays, epsilon)
-    binding = [k for k in arrays.floors if kept[k] <= arrays.log_floor[k] + BINDING]
+    binding = [
+        k
+        for k in arrays.floors
+        if kept[k] <= arrays.log_floor[k] + BINDING or not _keeps_floor(problem, int(k), chosen)
+    ]
     for bits in WIDTHS[1:]:
         for i in {int(i) for k in binding for i in arrays.members(k)}:
             cardinality = problem.attributes[i].cardinality
@@ -151,14 +155,15 @@ def _outcome(problem: Problem, attributes: tuple[AllocatedAttribute, ...], state
     else:
         judged = value(arrays, epsilon)
         implemented = value_of(arrays, epsilon, _log_retention(attributes))
-    gap = _relative_gap(statement.bound, judged)
-    status: Status = "given"
-    if gap is not None:
-        status = "optimal" if gap <= statement.gap_tolerance else "feasible"
+    bound = statement.bound if statement.bound is not None and math.isfinite(statement.bound) else None
+    gap = None if bound is None else _defined(relative_gap(judged, bound))
+    status: Status = "given" if bound is None else "feasible"
+    if gap is not None and gap <= statement.gap_tolerance:
+        status = "optimal"
     return Outcome(
         kind=problem.objective,
-        value=implemented if math.isfinite(implemented) else None,
-        bound=statement.bound,
+        value=_defined(implemented),
+        bound=bound,
         relative_gap=gap,
         gap_tolerance=statement.gap_tolerance,
         status=status,
@@ -167,8 +172,6 @@ def _outcome(problem: Problem, attributes: tuple[AllocatedAttribute, ...], state
     )
 
 
-def _relative_gap(bound: float | None, judged: float) -> float | None:
-    """|bound - value| / |value|; None where there is no bound or the value is 0 or infinite."""
-    if bound is None or not math.isfinite(judged) or judged == 0:
-        return None
-    return abs(bound - judged) / abs(judged)
+def _defined(number: float) -> float | None:
+    """The number, None (undefined) where it is infinite."""
+    return number if math.isfinite(number) else None

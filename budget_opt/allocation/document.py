@@ -134,6 +134,8 @@ def allocation_of(document: Mapping[str, Any]) -> Allocation:
         raise AllocationError.from_faults(faults)
     attributes = [part for part in results if part is not None]
     question = _question(stated, outcome)
+    if len(question.moments) < len(moments):
+        raise AllocationError.from_faults([_repetition(stated.moments)])
     made = assemble(
         question,
         np.array([part.epsilon for part in attributes]),
@@ -161,11 +163,11 @@ def _part(kind: type[P], where: str, item: Mapping[str, Any], faults: list[Fault
 
 def _sampler(part: AttributeResults, where: str, faults: list[Fault]) -> Sampler | None:
     """The sampler that the stated width must have; q is compared with the file afterwards."""
-    if part.sampler is None:
-        return None if part.epsilon == 0 else sampler_for(part.epsilon, part.cardinality)
-    stated = _part(SamplerIntegers, where, part.sampler, faults)
-    if stated is None or part.epsilon == 0 or part.cardinality < 2:
+    stated = None if part.sampler is None else _part(SamplerIntegers, where, part.sampler, faults)
+    if part.epsilon == 0 or part.cardinality < 2:
         return None
+    if stated is None:
+        return sampler_for(part.epsilon, part.cardinality)
     return sampler_of_width(part.epsilon, part.cardinality, stated.bits)
 
 
@@ -183,6 +185,12 @@ def _question(stated: AllocationDocument, outcome: OutcomeResults) -> Problem:
         row_order=stated.row_order,
         provenance=stated.provenance,
     )
+
+
+def _repetition(moments: Sequence[Mapping[str, Any]]) -> Fault:
+    sets = [frozenset(moment["attributes"]) for moment in moments]
+    twice = next(i for i, names in enumerate(sets) if names in sets[:i])
+    return Fault(f"moments[{twice}]", moments[twice]["attributes"], "is stated already", "Remove one.")
 
 
 def _without(item: Mapping[str, Any], results: type[Part]) -> dict[str, Any]:

@@ -11,10 +11,13 @@ import numpy as np
 
 from budget_opt.mechanisms.exact import exact, float_at_most
 from budget_opt.model.arrays import TOTAL, Arrays, BoolArray, Budget, FloatArray, IntArray
+from budget_opt.model.fields import LARGEST_EPSILON, SMALLEST_EPSILON
 from budget_opt.model.objectives import log_retentions
 
 DIGITS = 12
 """Significant digits of an epsilon that can be said aloud; the objective does not notice the rest."""
+NEGLIGIBLE = 1e-8
+"""An epsilon below this share of the largest is a solver's way of saying 0."""
 FLOOR_MARGIN = 1e-12
 """How far above a log floor a split aims, so that the sampler's rounding keeps the floor (DESIGN 2.7)."""
 
@@ -34,14 +37,16 @@ def fitted(arrays: Arrays, candidate: FloatArray) -> FloatArray:
         for i in budget.members:
             low = exact(arrays.lower[i])
             epsilon[i] = max(arrays.lower[i], float_at_most(low + (exact(epsilon[i]) - low) * share))
-    return epsilon
+    # no file carries less, and no sampler serves it
+    return np.where(epsilon < SMALLEST_EPSILON, 0.0, epsilon)
 
 
 def tidied(arrays: Arrays, candidate: FloatArray) -> FloatArray | None:
     """The candidate with 12 significant digits and the whole total spent, None where that cannot be.
 
     `min_epsilon` rounds every epsilon up; the others to nearest, and the attribute with the largest
-    epsilon takes the remainder. Only where no ceiling could be passed.
+    epsilon takes the remainder. A `weighted_sum` that gives an attribute next to nothing gives it
+    nothing, so that no column of noise is released. Only where no ceiling could be passed.
     """
     spend = arrays.objective != "min_epsilon"
     if arrays.ceilings.size:
@@ -51,6 +56,8 @@ def tidied(arrays: Arrays, candidate: FloatArray) -> FloatArray | None:
     epsilon = candidate.copy()
     for i in np.flatnonzero(free & (candidate > 0)):
         epsilon[i] = float(context.create_decimal(Decimal(repr(float(candidate[i])))))
+    if arrays.objective == "weighted_sum":
+        epsilon[epsilon < NEGLIGIBLE * np.max(epsilon, initial=0.0)] = 0.0
     epsilon = np.clip(epsilon, arrays.lower, arrays.upper)
     total = _total(arrays)
     if spend and total is not None and free.any():
@@ -90,7 +97,8 @@ def _level(
     height = float_at_most(left / inside.size)
     if np.all(low <= height) and np.all(height <= high):
         return height, inside
-    return _bisected(lambda level: float(np.clip(level, low, high).sum()) > left, float(high.max())), inside
+    # in exact decimals, so that nothing has to be taken back from an attribute at its bound
+    return _bisected(lambda level: _sum(np.clip(level, low, high)) > left, float(high.max())), inside
 
 
 def _bisected(too_high: Callable[[float], bool], top: float) -> float:
@@ -114,7 +122,7 @@ def _least_common(arrays: Arrays) -> float:
             np.all(log_retentions(arrays, epsilon)[floors] >= arrays.log_floor[floors] + FLOOR_MARGIN)
         )
 
-    return math.nextafter(_bisected(meets, 1e4), math.inf)
+    return min(math.nextafter(_bisected(meets, LARGEST_EPSILON), math.inf), LARGEST_EPSILON)
 
 
 def _total(arrays: Arrays) -> Budget | None:

@@ -9,7 +9,7 @@ from pydantic import Field, StrictInt
 from budget_opt.errors import AllocationError, InputError
 from budget_opt.model.arrays import Objective
 from budget_opt.model.declared import Declared
-from budget_opt.model.fields import Budgeted, Finite, Name, PositiveBudget
+from budget_opt.model.fields import Budgeted, Finite, Name, NotNegative, PositiveBudget, Share, Title
 from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn
 from budget_opt.model.parts import Part
 
@@ -78,10 +78,10 @@ class OutcomeResults(_Stated):
     value: Finite | None
     bound: Finite | None
     relative_gap: Finite | None
-    gap_tolerance: Finite
+    gap_tolerance: Share
     status: Literal["optimal", "feasible", "given"]
-    solver: str
-    seconds: Finite
+    solver: Title
+    seconds: NotNegative
     certificate_sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
 
 
@@ -93,10 +93,10 @@ class AllocationDocument(_Stated):
 
     format: Literal["budget-opt/allocation"]
     version: Literal[1]
-    name: str
+    name: Title
     problem_sha256: str = Digest
     created: str = Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
-    software: str
+    software: Title
     total_epsilon: PositiveBudget | None
     total_delta: Budgeted
     spent_epsilon: Finite

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+
+from budget_opt.mechanisms.exact import exact, float_at_least
 
 if TYPE_CHECKING:
     from budget_opt.allocation.allocation import AllocatedMoment, Allocation, Outcome
@@ -28,7 +31,28 @@ def renderable(allocation: Allocation) -> RenderableType:
     parts: list[RenderableType] = [Text(headline(allocation)), attribute_table(allocation)]
     if allocation.moments:
         parts.append(moment_table(allocation))
-    return Group(*parts, Text(outcome_sentence(allocation.objective)))
+    parts += [Text(line) for line in (*group_lines(allocation), outcome_sentence(allocation.objective))]
+    return Group(*parts, *(Text(line) for line in lost_sentences(allocation)))
+
+
+def group_lines(allocation: Allocation) -> list[str]:
+    """What every group spends of its budget."""
+    lines = []
+    for group in allocation.question.groups:
+        spent = float_at_least(
+            sum((exact(allocation[name].epsilon) for name in group.attributes), Fraction(0))
+        )
+        lines.append(f"group {group.name}: epsilon {spent:g} of {group.epsilon_max:g}")
+    return lines
+
+
+def lost_sentences(allocation: Allocation) -> list[str]:
+    """Moments with a weight that the split gives up, and what would keep them."""
+    lost = [moment.label for moment in allocation.moments if moment.weight > 0 and moment.retention == 0]
+    if not lost:
+        return []
+    way_out = "A floor, an epsilon_min, or the objective geometric_mean would keep it."
+    return [f"given up, nothing of it survives: {', '.join(lost)}. {way_out}"]
 
 
 def headline(allocation: Allocation) -> str:
@@ -89,12 +113,14 @@ def _bounds(moment: AllocatedMoment) -> str:
 def outcome_sentence(outcome: Outcome) -> str:
     """Value, bound and what they prove."""
     value = "undefined" if outcome.value is None else f"{outcome.value:.6g}"
-    if outcome.bound is None or outcome.relative_gap is None:
+    if outcome.bound is None:
         return f"{outcome.kind} {value}; no bound: this split was given, not optimized"
+    optimal, gap = outcome.status == "optimal", outcome.relative_gap
+    shown = "undefined" if gap is None else f"{gap:.1e}" if optimal else f"{gap:.2g}"
     proof = (
-        f"optimal, proved to a relative gap of {outcome.relative_gap:.1e}"
-        if outcome.status == "optimal"
-        else f"feasible; the proved bound leaves a relative gap of {outcome.relative_gap:.2g}"
+        f"optimal, proved to a relative gap of {shown}"
+        if optimal
+        else f"feasible; the proved bound leaves a relative gap of {shown}"
     )
     by = f"{outcome.solver}, {outcome.seconds:.2g} s"
     return f"{outcome.kind} {value}, bound {outcome.bound:.6g}\n{proof} ({by})"

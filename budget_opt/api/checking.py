@@ -35,10 +35,14 @@ class Findings:
 
     def __str__(self) -> str:
         total = "no total" if self.total_epsilon is None else f"total epsilon {self.total_epsilon:g}"
-        counts = f"{self.attributes} attributes, {self.moments} moments, {self.floors} floors, {total}"
+        numbers = {"attribute": self.attributes, "moment": self.moments, "floor": self.floors}
+        counted = ", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in numbers.items())
+        counts = f"{counted}, {total}"
         lines = [f"{self.name or 'problem'}: {counts}"]
         if self.least_total is not None:
-            lines.append(f"feasible: floors, pins and minima need {self.least_total:.6g}")
+            lines.append(
+                f"feasible: the least total that meets floors, pins and minima is {self.least_total:.6g}"
+            )
         else:
             lines.append("feasible: no floor, pin or minimum needs anything")
         return "\n".join([*lines, *(f"note: {warning}" for warning in self.warnings)])
@@ -53,7 +57,7 @@ def check(problem: Problem) -> Findings:
         floors=int(problem.arrays.floors.size),
         total_epsilon=problem.total_epsilon,
         least_total=_least_total(problem),
-        warnings=(*_unused(problem), *_hopeless(problem), *_not_public(problem)),
+        warnings=(*_unused(problem), *_hopeless(problem), *_without_scores(problem), *_not_public(problem)),
     )
 
 
@@ -79,7 +83,7 @@ def _unused(problem: Problem) -> list[str]:
     """Attributes that no moment mentions get their minimum."""
     used = {name for moment in problem.moments for name in moment.attributes}
     return [
-        f"{attribute.name} is in no moment: it gets its minimum, {attribute.lower:g}, and with 0 is not released"
+        f"{attribute.name} is in no moment: it gets its minimum, {attribute.lower:g}; with 0 it is left out"
         for attribute in problem.attributes
         if attribute.name not in used and attribute.epsilon is None
     ]
@@ -95,6 +99,17 @@ def _hopeless(problem: Problem) -> list[str]:
         "fewer categories or a larger total would help"
         for moment, kept in zip(problem.moments, best, strict=True)
         if kept < HOPELESS
+    ]
+
+
+def _without_scores(problem: Problem) -> list[str]:
+    """Moments whose estimation will need scores that the problem does not state."""
+    nominal = {attribute.name for attribute in problem.attributes if attribute.score_values is None}
+    return [
+        f"{moment.label}: {', '.join(name for name in moment.attributes if name in nominal)} has categories "
+        "without order or scores: state scores here, or give some to estimate"
+        for moment in problem.moments
+        if nominal & set(moment.attributes)
     ]
 
 

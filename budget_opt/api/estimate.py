@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from budget_opt.allocation import Allocation
+from budget_opt.api.arguments import require, require_names
+
 if TYPE_CHECKING:
-    from budget_opt.allocation import Allocation
     from budget_opt.estimators.estimate import MomentEstimate
+
+_ORDER = "Read one from a file with Allocation.read(path); the released table comes first."
 
 
 def moment(
@@ -25,6 +29,8 @@ def moment(
     """
     from budget_opt.estimators import moments as estimators
 
+    require_names(attributes)
+    require(allocation, Allocation, "allocation", _ORDER)
     return estimators.moment(released, allocation, *attributes, target=target, scores=scores)
 
 
@@ -38,4 +44,5 @@ def moments(
     """Several moments of one release, which is read once; everything else as in `moment`."""
     from budget_opt.estimators import moments as estimators
 
+    require(allocation, Allocation, "allocation", _ORDER)
     return estimators.moments(released, allocation, wanted, target=target, scores=scores)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -61,54 +62,91 @@ def publish(
 ) -> Published:
     """Release `data` under the allocation, with its manifest and a copy of the allocation beside it.
 
-    With `place.internal` the release is verified against the originals, before its rows are shuffled
-    and before it is there; the report goes into that folder. One folder holds one release: drawing
-    again is another release and costs again. Raises what `randomize_file` raises, `InputError` where
-    something would be overwritten, `VerificationError` where a check fails; then nothing is released.
+    The folder of the table is made where it is not there. With `place.internal` the release is
+    verified against the originals, before its rows are shuffled and before it is there; the report
+    goes into that folder. One folder holds one release: drawing again is another release and costs
+    again. Raises what `randomize_file` raises, `InputError` where something would be overwritten,
+    `VerificationError` where a check fails; then nothing is released.
     """
     from budget_opt.randomizer.files import FileOptions
     from budget_opt.randomizer.manifest import manifest
-    from budget_opt.verifier.release import ReleaseJudge
 
-    allocation = Allocation.read(allocation_path)
-    text = allocation_path.read_bytes().decode("utf-8")
+    allocation, text = _read(allocation_path)
+    digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
     folder = place.table.parent
     _require_free(folder, allocation_path, text, place)
-    judge = None if place.internal is None else ReleaseJudge(allocation)
-    reports: list[ReleaseReport] = []
-
-    def verify() -> None:
-        if judge is not None and place.internal is not None:
-            reports.append(judge.report())
-            place.internal.mkdir(parents=True, exist_ok=True)
-            write_document(reports[0].to_dict(), place.internal / VERIFICATION)
-            reports[0].require()
-
+    watch = None if place.internal is None else _Watch(allocation, place.table.name, digest, place.internal)
     options = FileOptions(
         row_order=row_order,
         progress=progress,
-        on_batch=None if judge is None else judge.add,
-        before_commit=verify,
+        on_batch=None if watch is None else watch.judge.add,
+        before_commit=None if watch is None else watch.verify,
     )
-    release = randomize_file(data, allocation, place.table, options)
-    written = [place.table]
-    try:
+    with _all_or_nothing(folder) as written:
+        release = randomize_file(data, allocation, place.table, options)
+        written.append(place.table)
         if not (folder / ALLOCATION).exists():
             write_text(text, folder / ALLOCATION)
             written.append(folder / ALLOCATION)
-        document = manifest(release, hashlib.sha256(text.encode("utf-8")).hexdigest())
+        document = manifest(release, digest)
         write_document(document, folder / MANIFEST)
+    return Published(release, document, folder, None if watch is None else watch.report, place.internal)
+
+
+class _Watch:
+    """The judge of a release, and its report in the internal folder before the release is there."""
+
+    def __init__(self, allocation: Allocation, table: str, digest: str, folder: Path) -> None:
+        from budget_opt.verifier.release import ReleaseJudge
+
+        self.judge = ReleaseJudge(allocation)
+        self.report: ReleaseReport | None = None
+        self._of = {"released": table, "allocation_sha256": digest}
+        self._folder = folder
+
+    def verify(self) -> None:
+        """Write the report; raise `VerificationError` where a check fails."""
+        self.report = self.judge.report()
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as failure:
+            raise InputError(f"--internal {self._folder}: cannot be made ({failure.strerror}).") from None
+        write_document({**self.report.to_dict(), **self._of}, self._folder / VERIFICATION)
+        self.report.require()
+
+
+def _read(path: Path) -> tuple[Allocation, str]:
+    """The allocation and the very text that it was read from."""
+    allocation = Allocation.read(path)
+    text = path.read_bytes().decode("utf-8-sig")
+    if Allocation.read(path).to_dict() != allocation.to_dict():
+        raise InputError(f"{path}: changed while it was read. Try again when nobody writes it.")
+    return allocation, text
+
+
+@contextmanager
+def _all_or_nothing(folder: Path) -> Iterator[list[Path]]:
+    """A folder, made where it is not there; on an error what was written, and the new folder, go again."""
+    made = not folder.exists()
+    written: list[Path] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as failure:
+        raise InputError(f"{folder}: cannot be made ({failure.strerror}). Choose another place.") from None
+    try:
+        yield written
     except BaseException:
         for path in written:
             path.unlink()
+        if made:
+            folder.rmdir()
         raise
-    return Published(release, document, folder, reports[0] if reports else None, place.internal)
 
 
 def _require_free(folder: Path, allocation_path: Path, text: str, place: Place) -> None:
     """Refuse to overwrite, and to lay an internal report where it would be passed on."""
-    if not folder.is_dir():
-        raise InputError(f"{folder}: is not a folder. Make it first.")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is not a folder. Choose another place.")
     if (folder / MANIFEST).exists():
         raise InputError(
             f"{folder / MANIFEST}: exists, so this folder holds a release already. Drawing again is "
@@ -121,4 +159,46 @@ def _require_free(folder: Path, allocation_path: Path, text: str, place: Place) 
         raise InputError(
             f"--internal {place.internal}: is the folder of the release, whose files are passed on. "
             "Choose another one."
+        )
+    if place.internal is not None and (place.internal / VERIFICATION).exists():
+        raise InputError(
+            f"{place.internal / VERIFICATION}: exists, and could not be made again. Choose another folder."
+        )
+
+
+def manifest_beside(released: Path) -> dict[str, Any] | None:
+    """The manifest in the folder of a released table, None where there is none of this table."""
+    from budget_opt.model.documents import read_document
+
+    path = released.parent / MANIFEST
+    if not path.exists():
+        return None
+    document = read_document(path, "budget-opt/manifest", 1, InputError)
+    return document if document.get("table") == released.name else None
+
+
+def require_released_under(released: Path, allocation_path: Path) -> bool:
+    """True where the manifest beside the table names this allocation; False where there is no manifest.
+
+    Raises `InputError` where it names another one: every estimate would be wrong.
+    """
+    document = manifest_beside(released)
+    if document is None:
+        return False
+    digest = hashlib.sha256(allocation_path.read_bytes()).hexdigest()
+    if document.get("allocation_sha256") != digest:
+        raise InputError(
+            f"{released}: was released under another allocation than {allocation_path}, says the manifest "
+            f"beside it. Use {released.parent / ALLOCATION}."
+        )
+    return True
+
+
+def require_row_order(released: Path) -> None:
+    """Raise `InputError` where the manifest says that the rows of a table were shuffled."""
+    document = manifest_beside(released)
+    if document is not None and document.get("row_order") != "public":
+        raise InputError(
+            f"{released}: its rows are shuffled, so it cannot be compared with the originals row by row. "
+            "Verify while it is made: budget-opt randomize --internal DIR."
         )

@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from budget_opt.allocation import Allocation
+from budget_opt.api.arguments import require
+from budget_opt.errors import InputError
 
 if TYPE_CHECKING:
     from budget_opt.randomizer.files import FileOptions
     from budget_opt.randomizer.release import Release
+
+_ORDER = "Read one from a file with Allocation.read(path); the table comes first."
 
 
 def randomize(
@@ -26,6 +30,9 @@ def randomize(
     from budget_opt.randomizer.table import randomize_table
     from budget_opt.verifier.static import verify_privacy
 
+    require(allocation, Allocation, "allocation", _ORDER)
+    if isinstance(table, str | Path):
+        raise InputError("table: is a path. Use randomize_file(source, allocation, target) for files.")
     verify_privacy(allocation).require()
     return randomize_table(table, allocation, row_order=row_order).table
 
@@ -40,5 +47,6 @@ def randomize_file(
     from budget_opt.randomizer.files import FileOptions, randomize_file
     from budget_opt.verifier.static import verify_privacy
 
+    require(allocation, Allocation, "allocation", _ORDER)
     verify_privacy(allocation).require()
     return randomize_file(source, allocation, target, options or FileOptions())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from budget_opt.allocation import Allocation, Statement, allocate
 from budget_opt.allocation.rounding import fitted, tidied
+from budget_opt.api.arguments import require
 from budget_opt.errors import InputError, NotSolvedError
 from budget_opt.model.problem import Problem
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 LARGEST_GAP = 1.0
 SMALLEST_GAP = 1e-12
-LOST_BY_TIDYING = 1e-10
-"""Relative loss of the objective that 12 significant digits may cost."""
+LOST_BY_TIDYING = 0.01
+"""Part of the asked gap that tidy epsilons may cost."""
 
 
 def solve(
@@ -37,7 +38,8 @@ def solve(
     from budget_opt.solvers.explanation import Names
     from budget_opt.solvers.table import solve as find_split
 
-    if not SMALLEST_GAP <= gap <= LARGEST_GAP:
+    require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
+    if isinstance(gap, str) or not SMALLEST_GAP <= gap <= LARGEST_GAP:
         raise InputError(f"gap: is {gap!r}, must be from {SMALLEST_GAP:g} to {LARGEST_GAP:g}.")
     if time_limit is not None and not 0 < time_limit < math.inf:
         raise InputError(f"time_limit: is {time_limit!r}, must be a positive number of seconds, or None.")
@@ -63,8 +65,8 @@ def _kept(problem: Problem, candidate: Candidate, gap: float) -> Allocation:
             "Raise total_epsilon a little, or lower the floors that bind.",
             relative_gap=candidate.certificate.relative_gap,
         )
-    best = min(map(_gap, kept))
-    return next(allocation for allocation in reversed(kept) if _gap(allocation) <= best + LOST_BY_TIDYING)
+    enough = min(map(_gap, kept)) + LOST_BY_TIDYING * gap
+    return next(allocation for allocation in reversed(kept) if _gap(allocation) <= enough)
 
 
 def _keeps_all(allocation: Allocation) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from budget_opt.allocation import Allocation
+from budget_opt.api.arguments import require
 from budget_opt.model.problem import Problem
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ def verify(allocation: Allocation, problem: Problem | None = None) -> Verificati
     """
     from budget_opt.verifier.static import verify_allocation
 
+    require(allocation, Allocation, "allocation", "Read one from a file with Allocation.read(path).")
+    if problem is not None:
+        require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
     return verify_allocation(allocation, problem)
 
 
@@ -32,4 +36,5 @@ def verify_release(
     """
     from budget_opt.verifier.release import verify_release
 
+    require(allocation, Allocation, "allocation", "Read one from a file with Allocation.read(path).")
     return verify_release(allocation, original, released, false_alarm=false_alarm)

@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 import typer
 
 import budget_opt as bo
+from budget_opt.api.publishing import require_released_under, require_row_order
 from budget_opt.cli.commands_problem import AllocationFile, AsJson
-from budget_opt.cli.output import out, out_json
+from budget_opt.cli.output import note, out, out_json
 from budget_opt.cli.progress import rows_progress
 from budget_opt.errors import InputError
 
@@ -58,7 +59,9 @@ def verify(
     found = bo.Allocation.read(allocation)
     asked = None if problem is None else bo.Problem.read(problem)
     reports = [bo.verify(found, problem=asked)]
-    if original is not None:
+    if original is not None and released is not None:
+        require_released_under(released, allocation)
+        require_row_order(released)
         reports.append(bo.verify_release(found, original=original, released=released))
     if as_json:
         out_json([report.to_dict() for report in reports])
@@ -78,14 +81,20 @@ def estimate(
         Literal["population", "data"], typer.Option(help="What the error is measured from.")
     ] = "population",
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(metavar="a=0,1,2", help="Scores of an attribute, one a category; repeat for more."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Estimate cross-moments of the originals from a release, with standard errors and intervals."""
     from budget_opt.cli.tables import estimates_table
 
     found = bo.Allocation.read(allocation)
+    if not require_released_under(released, allocation):
+        note(f"note: no manifest beside {released} says that it was released under {allocation}")
     wanted = [tuple(name.strip() for name in names.split(",")) for names in moment]
-    estimates = bo.estimate.moments(released, found, wanted, target=target)
+    estimates = bo.estimate.moments(released, found, wanted, target=target, scores=_scores(scores or []))
     intervals = [estimate.interval(level) for estimate in estimates]
     if as_json:
         out_json(
@@ -96,3 +105,15 @@ def estimate(
         )
     else:
         out(estimates_table(estimates, level))
+
+
+def _scores(stated: list[str]) -> dict[str, list[float]]:
+    """a=0,1,2 as {"a": [0, 1, 2]}."""
+    scores = {}
+    for text in stated:
+        name, _, numbers = text.partition("=")
+        try:
+            scores[name.strip()] = [float(number) for number in numbers.split(",")]
+        except ValueError:
+            raise InputError(f"--scores {text}: must be like income=0,1,2, a number a category.") from None
+    return scores

@@ -59,7 +59,10 @@ def demo(
     estimates = _estimate(published.release.table, allocation, place / "public" / "estimates.csv")
     out(estimates_table(estimates, 0.95))
     out(_coverage(survey, problem, estimates))
-    out(f"\nEverything is in {place}: public/ may leave the house, internal/{VERIFICATION} must not.")
+    out(
+        f"\nEverything is in {place}. public/ may leave the house: the release, its allocation and manifest, "
+        f"estimates.csv and the figure retention.png. internal/{VERIFICATION} must not."
+    )
 
 
 def _new_folder(wanted: Path | None) -> Path:
@@ -103,16 +106,10 @@ def _comparison(best: bo.Allocation, even: bo.Allocation) -> Table:
 
 
 def _draw(allocation: bo.Allocation, even: bo.Allocation, path: Path) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from budget_opt.plots import retention_bars, save_figure
 
-    from budget_opt.plots import retention_bars
-
-    figure = Figure(figsize=(7.5, 4.2), layout="constrained")
-    FigureCanvasAgg(figure)
-    ax = retention_bars(allocation, beside=even, ax=figure.add_subplot())
-    ax.set_title(f"What survives at epsilon {allocation.spent_epsilon:g} a record", loc="left")
-    figure.savefig(path, dpi=150)
+    title = f"What survives at epsilon {allocation.spent_epsilon:g} a record"
+    save_figure(path, lambda ax: retention_bars(allocation, beside=even, ax=ax), title)
 
 
 def _estimate(released: Path, allocation: bo.Allocation, path: Path) -> Sequence[MomentEstimate]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Mapping
@@ -16,9 +17,14 @@ INTERRUPTED = 130
 
 def out(content: RenderableType | str) -> None:
     """Print for people; no markup is read in names, so that a name cannot style the page."""
-    # a pipe or file has no width of its own
-    width = None if sys.stdout.isatty() else 100
-    Console(width=width, soft_wrap=isinstance(content, str), highlight=False, markup=False).print(content)
+    wrap = isinstance(content, str)
+    if sys.stdout.isatty():
+        Console(soft_wrap=wrap, highlight=False, markup=False).print(content)
+        return
+    # a pipe or file has no width of its own, and nobody wants the blanks that fill a line
+    page = io.StringIO()
+    Console(file=page, width=100, soft_wrap=wrap, highlight=False, markup=False).print(content)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines()))
 
 
 def out_json(document: Mapping[str, Any] | list[Any]) -> None:

@@ -17,7 +17,7 @@ def estimates_table(estimates: Sequence[MomentEstimate], level: float) -> Table:
     """Estimates with their standard errors and intervals, a moment a row."""
     table = Table(box=box.SIMPLE, pad_edge=False)
     table.add_column("moment", overflow="fold")
-    for heading in ("estimate", "standard error", f"{100 * level:g} % interval", "retention"):
+    for heading in ("estimate", "standard error", f"{100 * level:g} % low", "high", "retention"):
         table.add_column(heading, justify="right")
     for estimate in estimates:
         low, high = estimate.interval(level)
@@ -25,10 +25,11 @@ def estimates_table(estimates: Sequence[MomentEstimate], level: float) -> Table:
             Text(estimate.label),
             f"{estimate.value:.4g}",
             f"{estimate.standard_error:.2g}",
-            f"{low:.4g} to {high:.4g}",
+            f"{low:.4g}",
+            f"{high:.4g}",
             f"{100 * estimate.retention:.3g} %",
         )
     if estimates:
         first = estimates[0]
-        table.caption = f"n = {first.n:,}; errors measured from the {first.target}; estimated"
+        table.caption = f"n = {first.n:,}; standard errors from the {first.target}, estimated"
     return table

@@ -46,10 +46,11 @@ def log_at_least(ratio: Fraction) -> float:
     """A double >= ln `ratio` as a decimal, tight to one unit in the last place; `ratio` >= 1."""
     if ratio == 1:
         return 0.0
-    # ln(1 + x) is near x for a ratio near 1: carry as many digits as x has leading zeros, and 40 more
+    # ln(1 + x) is near x for a ratio near 1: carry as many digits as x has leading zeros, and twice the
+    # 40 of a 128-bit count more, or the step up below can pass the epsilon that the count came from
     excess = ratio - 1
     leading = max(0, len(str(excess.denominator)) - len(str(excess.numerator)))
-    ctx = context(2 * leading + 40)
+    ctx = context(2 * leading + 80)
     up = context(ctx.prec)
     up.rounding = ROUND_CEILING
     quotient = up.divide(Decimal(ratio.numerator), Decimal(ratio.denominator))

@@ -31,7 +31,7 @@ TOTAL = "total_epsilon"
 """The name of the total among the budgets; no group may take it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Budget:
     """sum of epsilon over `members` <= `cap`, in exact decimals; the first of a problem is the total."""
 
@@ -40,16 +40,18 @@ class Budget:
     cap: Fraction
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Arrays:
     """One problem as arrays.
 
+    Compared by identity, so that problems that hold theirs are compared by their fields alone.
+
     `cardinality` (M,) is the effective cardinality; `lower`, `upper` (M,) the bounds of epsilon, equal
     for a pin, `upper` already cut to what every budget leaves when all others are at their lower
-    bounds, and inf where nothing limits it; `stated_upper` (M,) before that cut. `incidence` (K, M) is 1 where a moment contains an
-    attribute. `weight`, `target`, `variance` (K,) are as in the file; `log_floor` is -inf and
-    `log_ceiling` 0 where there is none. `spread_a`, `spread_b` (M,) are E f^2 / Var f and s / Var f
-    (DESIGN 2.3).
+    bounds, and inf where nothing limits it; `stated_upper` (M,) before that cut. `incidence` (K, M)
+    is 1 where a moment contains an attribute. `weight`, `target`, `variance` (K,) are as in the file;
+    `log_floor` is -inf and `log_ceiling` 0 where there is none. `spread_a`, `spread_b` (M,) are
+    E f^2 / Var f and s / Var f (DESIGN 2.3).
     """
 
     objective: Objective

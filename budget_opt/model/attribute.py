@@ -29,6 +29,10 @@ class Attribute(Declared):
     distortion_max: Share | None = None
     groupings: tuple[tuple[tuple[LabelField, ...], ...], ...] | None = None
 
+    # restated, because type checkers make a keyword-only signature for a model without its own
+    def __init__(self, /, *name: str, **fields: Any) -> None:
+        super().__init__(*name, **fields)
+
     @property
     def lower(self) -> float:
         """The least epsilon allowed, the pin where there is one."""

@@ -117,7 +117,7 @@ class Declared(Part):
     def _laws(self) -> list[Fault]:
         if (self.categories is None) == (self.bins is None):
             value = MISSING if self.categories is None else self.categories
-            return [Fault("categories", value, "exactly one of categories and bins", "Give one of the two.")]
+            return [Fault("categories, bins", value, "exactly one must be given", "Give one of the two.")]
         return [*self._score_faults(), *self._marginal_faults(), *self._other_faults()]
 
     def _score_faults(self) -> list[Fault]:

@@ -8,7 +8,7 @@ import re
 import tempfile
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import yaml
 
@@ -21,24 +21,8 @@ def read_document(
 ) -> dict[str, Any]:
     """The object in a file of our format; raises `error`. NaN and Infinity are left to the fields."""
     path = Path(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as failure:
-        raise error(f"{path}: cannot be read ({failure.strerror}). Check the path.") from None
-    except UnicodeDecodeError as failure:
-        raise error(f"{path}: byte {failure.start} is not UTF-8. Save the file as UTF-8.") from None
-    except ValueError:
-        raise error(f"{str(path)!r}: cannot be read (no path). Check the path.") from None
     faults: list[Fault] = []
-    try:
-        document = _parse(text, path, error, faults)
-    except RecursionError:
-        raise error(f"{path}: is nested too deeply to be a file of this format.") from None
-    except ValueError as failure:
-        if isinstance(failure, error):
-            raise
-        # Python reads no integers of more than 4300 digits
-        raise error(f"{path}: holds a number with too many digits. No field needs it.") from None
+    document = _parse(_text(path, error), path, error, faults)
     if not isinstance(document, dict):
         raise error(f"{path}: holds no object. A file of this format begins with {{ or a YAML mapping.")
     faults += _format_faults(document, format_name, version)
@@ -46,6 +30,17 @@ def read_document(
         # another format would make every further fault a misunderstanding
         raise error.from_faults(faults, str(path))
     return document
+
+
+def _text(path: Path, error: type[InputError]) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as failure:
+        raise error(f"{path}: cannot be read ({failure.strerror}). Check the path.") from None
+    except UnicodeDecodeError as failure:
+        raise error(f"{path}: byte {failure.start} is not UTF-8. Is it the right file? Else save it as UTF-8.") from None
+    except ValueError as failure:
+        raise error(f"{str(path)!r}: cannot be read ({failure}). Check the path.") from None
 
 
 def _parse(text: str, path: Path, error: type[InputError], faults: list[Fault]) -> Any:
@@ -57,20 +52,24 @@ def _parse(text: str, path: Path, error: type[InputError], faults: list[Fault]) 
             found[key] = value
         return found
 
-    if path.suffix.lower() in (".yaml", ".yml"):
-        try:
-            return yaml.load(text, Loader=_loader(faults))
-        except yaml.YAMLError as failure:
-            mark = getattr(failure, "problem_mark", None)
-            where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "some line"
-            raise error(f"{path}: {where} is not YAML. Correct the syntax there.") from None
     try:
+        if path.suffix.lower() in (".yaml", ".yml"):
+            return yaml.load(text, Loader=_loader(faults))
         return json.loads(text, object_pairs_hook=unique)
+    except yaml.YAMLError as failure:
+        mark = getattr(failure, "problem_mark", None)
+        where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "some line"
+        raise error(f"{path}: {where} is not YAML. Correct the syntax there.") from None
     except json.JSONDecodeError as failure:
         raise error(
             f"{path}: line {failure.lineno}, column {failure.colno} is not JSON ({failure.msg}). "
             "Correct the syntax there."
         ) from None
+    except RecursionError:
+        raise error(f"{path}: is nested too deeply to be a file of this format.") from None
+    except ValueError:
+        # Python reads integers of at most 4300 digits
+        raise error(f"{path}: holds a number with thousands of digits. Shorten it.") from None
 
 
 _PLAIN = {
@@ -92,14 +91,13 @@ def _loader(faults: list[Fault]) -> type[yaml.SafeLoader]:
     """
 
     class Loader(yaml.SafeLoader):
-        yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
-
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
             keys = [self.construct_object(key, deep=True) for key, _ in node.value]
             twice = {str(key) for key in keys if keys.count(key) > 1}
             faults.extend(Fault(key, MISSING, "appears twice in one mapping", "Remove one.") for key in twice)
             return super().construct_mapping(node, deep)
 
+    Loader.yaml_implicit_resolvers = {}
     for kind, (words, starts) in _PLAIN.items():
         Loader.add_implicit_resolver(f"tag:yaml.org,2002:{kind}", re.compile(f"(?:{words})$"), starts)
     return Loader
@@ -109,8 +107,11 @@ def _format_faults(document: dict[str, Any], format_name: str, version: int) -> 
     faults = []
     stated = document.get("format", MISSING)
     if stated != format_name:
-        near = nearest(str(stated), [format_name])
-        hint = f'Did you mean "{near}"?' if near else f'Begin the file with "format": "{format_name}".'
+        ours = isinstance(stated, str) and stated.startswith("budget-opt/")
+        noun = format_name.removeprefix("budget-opt/")
+        hint = f"This is another file of ours; give the {noun} here."
+        if not ours:
+            hint = f'Begin the file with "format": "{format_name}".'
         faults.append(Fault("format", stated, f'must be "{format_name}"', hint))
     stated = document.get("version", MISSING)
     if isinstance(stated, bool) or stated != version:

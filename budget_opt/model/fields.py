@@ -38,8 +38,8 @@ def real(value: object, what: str, remedy: str) -> float:
         raise fault(f"must be {what}", remedy)
     try:
         number = float(value) + 0.0  # -0.0 becomes 0.0
-    except OverflowError:
-        number = math.inf
+    except (OverflowError, ValueError):  # a huge integer, a signaling NaN
+        number = math.nan
     if not math.isfinite(number):
         raise fault(f"must be {what}, and finite", remedy)
     if isinstance(value, Decimal) and exact(number) != Fraction(value):
@@ -123,8 +123,13 @@ Number = Annotated[
     ),
 ]
 
-Finite = Annotated[float, *_number("a finite number", "Give a finite number", lambda number: True, {})]
+Finite = Annotated[float, *_number("a number", "Give a finite number", lambda number: True, {})]
 """Any double that is a number."""
+
+NotNegative = Annotated[
+    float,
+    *_number("0 or a positive number", "Give a number", lambda number: number >= 0, {"minimum": 0}),
+]
 
 Share = Annotated[
     float,
@@ -202,7 +207,8 @@ def _categories(value: object) -> int | tuple[str | int | bool, ...]:
         if not 2 <= value <= LARGEST_CARDINALITY:
             raise fault("must be from 2 to 1,000,000 categories", remedy)
         return value
-    labels = tuple(_label(item) for item in _listed(value, "must be a list of labels or their number", remedy))
+    listed = _listed(value, "must be a list of labels or their number", remedy)
+    labels = tuple(_label(item) for item in listed)
     if not 2 <= len(labels) <= LARGEST_CARDINALITY:
         raise fault("must have from 2 to 1,000,000 categories", remedy)
     if len({type(label) for label in labels}) > 1:

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import StrictInt, field_validator
+from pydantic import BeforeValidator, StrictInt, WithJsonSchema
 
 from budget_opt.errors import Fault
 from budget_opt.model.fields import LARGEST_EPSILON, Budgeted, Name, PositiveNumber, Retention, Weight, fault
 from budget_opt.model.parts import Part
 
-_WITH_EPSILON = re.compile(r"private data, epsilon (0|[1-9][0-9]*)(\.[0-9]+)?")
+_ORIGIN = re.compile(r"unstated|public|private data(, epsilon (0|[1-9][0-9]*)(\.[0-9]+)?)?")
+
+
+def _origin(value: object) -> str:
+    if not isinstance(value, str) or not _ORIGIN.fullmatch(value):
+        raise fault(
+            'must be "public", "private data", "private data, epsilon E" or "unstated"',
+            "Say how it was chosen; what depends on the data costs privacy",
+        )
+    return value
+
+
+Origin = Annotated[
+    str,
+    BeforeValidator(_origin),
+    WithJsonSchema({"type": "string", "pattern": f"^(?:{_ORIGIN.pattern})$"}),
+]
 
 
 class CrossMoment(Part):
@@ -128,20 +144,10 @@ class Provenance(Part):
 
     noun: ClassVar[str] = "the provenance"
 
-    weights: str = "unstated"
-    floors: str = "unstated"
-    domains: str = "unstated"
-    scores: str = "unstated"
-    marginals: str = "unstated"
-    clusters: str = "unstated"
-    total: str = "unstated"
-
-    @field_validator("*")
-    @classmethod
-    def _known(cls, value: str) -> str:
-        if value in ("unstated", "public", "private data") or _WITH_EPSILON.fullmatch(value):
-            return value
-        raise fault(
-            'must be "public", "private data", "private data, epsilon E" or "unstated"',
-            "Say how it was chosen; what depends on the data costs privacy",
-        )
+    weights: Origin = "unstated"
+    floors: Origin = "unstated"
+    domains: Origin = "unstated"
+    scores: Origin = "unstated"
+    marginals: Origin = "unstated"
+    clusters: Origin = "unstated"
+    total: Origin = "unstated"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from budget_opt.mechanisms import randomized_response as rr
@@ -59,3 +61,12 @@ def value_of(arrays: Arrays, epsilon: FloatArray, log_retention: FloatArray) -> 
     if arrays.objective == "geometric_mean":
         return float(np.exp(np.sum(weight * kept) / np.sum(weight)))
     return float(np.min(np.exp(kept - np.log(arrays.target[used]))))
+
+
+def relative_gap(value: float, bound: float) -> float:
+    """|bound - value| / |value|; 0 where they are equal, inf where the value is 0 or nothing is known."""
+    if value == bound:
+        return 0.0
+    if value == 0 or not math.isfinite(value) or not math.isfinite(bound):
+        return math.inf
+    return abs(bound - value) / abs(value)

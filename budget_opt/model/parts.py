@@ -38,8 +38,11 @@ class Part(BaseModel):
         except ValidationError as failure:
             # what pydantic could not parse is left out, so that the laws of the rest are still checked
             bad = dict.fromkeys(str(detail["loc"][0]) for detail in failure.errors())
-            faults = [_not_yet(name, fields[name]) for name in bad if name in self.later]
-            faults += [fault_of(d, type(self)) for d in failure.errors() if d["loc"][0] not in self.later]
+            later = [name for name in bad if name in self.later and name in fields]
+            faults = [_not_yet(name, fields[name]) for name in later]
+            faults += [
+                fault_of(detail, type(self)) for detail in failure.errors() if detail["loc"][0] not in later
+            ]
             faults += self._laws_without(fields, set(bad))
             raise self.error.from_faults(faults, self.noun) from None
         if faults := self._faults():
@@ -58,7 +61,7 @@ class Part(BaseModel):
         if bad & required:
             return []
         super().__init__(**{name: value for name, value in fields.items() if name not in bad})
-        return [fault for fault in self._faults() if re.split(r"[.\[]", fault.where)[0] not in bad]
+        return [fault for fault in self._faults() if bad.isdisjoint(_fields_of(fault))]
 
     @classmethod
     def stand_in(cls, fields: Mapping[str, Any]) -> Self | None:
@@ -78,8 +81,13 @@ class Part(BaseModel):
         return type(self)(**{**fields, **changes})
 
 
+def _fields_of(fault: Fault) -> list[str]:
+    """The fields of a part that a fault is about: attributes[2].bins -> attributes; a, b -> a and b."""
+    return re.split(r"[.\[]", fault.where)[0].split(", ")
+
+
 def _not_yet(field: str, value: object) -> Fault:
-    return Fault(field, value, "not supported yet", "Remove the field")
+    return Fault(field, value, "not supported yet", "Remove the field.")
 
 
 def fault_of(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
@@ -89,16 +97,21 @@ def fault_of(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
     if kind == "extra_forbidden":
         known = list(model.model_fields)
         near = nearest(str(detail["loc"][-1]), known)
-        hint = f'Did you mean "{near}"?' if near else "Remove it"
+        hint = f'Did you mean "{near}"?' if near else "Remove it."
         return Fault(where, detail["input"], "is not a field of this format", hint)
     if kind == "missing":
-        return Fault(where, MISSING, "is required", "Add the field")
+        return Fault(where, MISSING, "is required", "Add the field.")
     if kind == "fault":
         context = detail["ctx"]
         return Fault(where, detail["input"], context["limit"], f"{context['remedy']}.")
     message = detail["msg"]
     limit = message[:1].lower() + message[1:].replace("Input should", "should")
-    return Fault(where, detail["input"], limit.replace("input should", "must"), "Correct the field.")
+    return Fault(
+        where,
+        detail["input"],
+        limit.replace("input should", "must").replace("tuple", "list"),
+        "Correct the field.",
+    )
 
 
 def path(parts: Iterable[int | str]) -> str:

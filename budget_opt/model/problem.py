@@ -174,7 +174,9 @@ def _parse_parts(fields: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]
             if name in _REFERRING and isinstance(parsed.get("attributes"), tuple):
                 # before moments are merged, so that the paths are those of the file
                 known = [attribute.name for attribute in parsed["attributes"]]
-                faults += reference_faults(name, [part for part, _ in built], known)
+                faults += reference_faults(
+                    name, [getattr(part, "attributes", ()) for part, _ in built], known
+                )
     for name, kind in _SINGLE.items():
         if isinstance(fields.get(name), Mapping):
             part, found = _parse_part(name, kind, fields[name])

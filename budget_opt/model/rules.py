@@ -13,7 +13,6 @@ from budget_opt.model.arrays import TOTAL
 from budget_opt.model.parts import nearest
 
 if TYPE_CHECKING:
-    from budget_opt.model.moment import CrossMoment, Group
     from budget_opt.model.problem import Problem
 
 
@@ -62,13 +61,11 @@ def _name_faults(problem: Problem) -> list[Fault]:
     return faults
 
 
-def reference_faults(
-    field: str, parts: Iterable[CrossMoment | Group | None], known: Sequence[str]
-) -> list[Fault]:
-    """Names in the parts of `field` (None where one could not be parsed) that are no attribute's."""
+def reference_faults(field: str, lists: Iterable[Sequence[str]], known: Sequence[str]) -> list[Fault]:
+    """Names in the `attributes` of the parts of `field`, a list a part, that are no attribute's."""
     faults = []
-    for i, part in enumerate(parts):
-        for name in () if part is None else part.attributes:
+    for i, names in enumerate(lists):
+        for name in names:
             if name not in known:
                 near = nearest(name, known)
                 hint = f'Did you mean "{near}"?' if near else f"Attributes are {', '.join(known)}."

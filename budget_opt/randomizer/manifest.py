@@ -17,7 +17,8 @@ VERSION: Literal[1] = 1
 class Manifest(BaseModel):
     """What a release is: nothing in it was computed from the originals but the public number of rows.
 
-    `release` counts the releases of the same data from 1; every one costs its loss again. `private`
+    `release` is the number of this release of the same data as far as its maker said, from 1; every
+    one costs its loss again. `private`
     is false where the random words were not secret.
     """
 

@@ -206,6 +206,8 @@ def _retention_checks(evidence: Iterable[RetentionEvidence]) -> Iterator[Check]:
         if one.is_measurable:
             measured = one.retention
             limit = f"{one.predicted_retention:.6f} within {one.smallest_fault:.2g}"
+            if one.smallest_fault is not None and one.smallest_fault >= 1:
+                limit += ", too few rows to notice any fault"
         else:
             measured = one.projection.observed
             limit = f"{one.projection.predicted:.6g} within {one.tolerance:.2g}, as a moment"

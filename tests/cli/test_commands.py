@@ -163,6 +163,64 @@ def test_verify_and_estimate_read_what_randomize_wrote(place, capsys):
     assert estimates[0]["interval"][0] < estimates[0]["value"] < estimates[0]["interval"][1]
 
 
+def test_an_estimate_under_another_allocation_than_the_releases_is_refused(place, capsys):
+    run(capsys, "randomize", "allocation.json", "data.csv", "-o", "public/r.csv")
+    run(capsys, "solve", "problem.json", "--objective", "max_min", "-o", "other.json")
+    code, out, err = run(capsys, "estimate", "other.json", "public/r.csv", "--moment", "smoker,income")
+    assert (code, out) == (2, "")
+    assert "another allocation" in err
+    assert "public/allocation.json" in err
+    code, _, err = run(capsys, "estimate", "public/allocation.json", "public/r.csv", "--moment", "smoker")
+    assert (code, err) == (0, "")
+
+
+def test_an_estimate_from_a_table_without_a_manifest_says_so(place, capsys):
+    code, _, err = run(capsys, "estimate", "allocation.json", "data.csv", "--moment", "smoker,income")
+    assert code == 0
+    assert err.startswith("note: no manifest beside data.csv")
+
+
+def test_an_estimate_takes_scores_for_categories_without_order(place, capsys):
+    moment = ("--moment", "smoker,region")
+    code, _, err = run(capsys, "estimate", "allocation.json", "data.csv", *moment)
+    assert code == 2
+    assert "scores" in err
+    scores = ("--scores", "region=1,0,0,0")
+    assert run(capsys, "estimate", "allocation.json", "data.csv", *moment, *scores)[0] == 0
+
+
+def test_a_shuffled_release_is_not_compared_row_by_row(place, capsys):
+    run(capsys, "randomize", "allocation.json", "data.csv", "-o", "public/r.csv")
+    pair = ("--original", "data.csv", "--released", "public/r.csv")
+    code, _, err = run(capsys, "verify", "allocation.json", *pair)
+    assert code == 2
+    assert "shuffled" in err
+
+
+def test_an_internal_report_is_never_overwritten(place, capsys):
+    arguments = ("randomize", "allocation.json", "data.csv", "--internal", "inside")
+    assert run(capsys, *arguments, "-o", "one/r.csv")[0] == 0
+    first = Path("inside/verification.json").read_bytes()
+    code, _, err = run(capsys, *arguments, "-o", "two/r.csv")
+    assert code == 2
+    assert "could not be made again" in err
+    assert Path("inside/verification.json").read_bytes() == first
+    assert not Path("two").exists()
+    assert json.loads(first)["released"] == "r.csv"
+
+
+def test_a_split_that_gives_a_moment_up_says_so_and_releases_no_noise(place, capsys):
+    moments = [
+        {"attributes": ["smoker", "income"], "weight": 3.0},
+        {"attributes": ["income", "region"], "weight": 0.001},
+    ]
+    write("greedy.json", changed(objective="weighted_sum", moments=moments))
+    code, out, _ = run(capsys, "solve", "greedy.json", "-o", "greedy_split.json", "--time-limit", "5")
+    assert code == 0
+    assert "given up" in out
+    assert bo.Allocation.read("greedy_split.json")["region"].epsilon == 0.0
+
+
 def test_a_release_that_is_not_what_was_promised_exits_with_1(place, capsys):
     copied = [",".join(row.split(",")[1:]) for row in ROWS]
     Path("copy.csv").write_text("smoker,income,region\n" + "\n".join(copied) + "\n")
@@ -218,7 +276,12 @@ def test_not_solved_within_the_limits_exits_with_4(place, capsys, monkeypatch):
         (("solve", "allocation.json"), "budget-opt/problem"),
         (("randomize", "allocation.json", "nowhere.csv", "-o", "public/r.csv"), "nowhere.csv"),
         (("randomize", "allocation.json", "data.csv", "-o", "public/r.txt"), "r.txt"),
-        (("randomize", "allocation.json", "data.csv", "-o", "nowhere/r.csv"), "nowhere"),
+        (("randomize", "allocation.json", "data.csv", "-o", "problem.json/r.csv"), "problem.json"),
+        (("randomize", "data.csv", "allocation.json", "-o", "new/r.csv"), "data.csv"),
+        (
+            ("estimate", "allocation.json", "data.csv", "--moment", "region", "--scores", "region=a"),
+            "region=a",
+        ),
         (("verify", "allocation.json", "--original", "data.csv"), "--released"),
         (("estimate", "allocation.json", "data.csv", "--moment", "smoker,incme"), "incme"),
         (("estimate", "allocation.json", "data.csv", "--moment", "smoker,income", "--level", "2"), "level"),
