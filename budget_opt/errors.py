@@ -22,8 +22,8 @@ class Fault:
         # a name in a path may be anything that somebody wrote into a file
         where = self.where if self.where.isprintable() else repr(self.where)
         # "income is not an attribute" reads better than "is income, is not an attribute"
-        link = " " if self.limit.startswith("is ") else ", "
-        verb = "" if self.limit.startswith("is ") else "is "
+        joined = self.limit.startswith("is ") and self.value is not MISSING
+        verb, link = ("", " ") if joined else ("is ", ", ")
         return f"{where}: {verb}{_shown(self.value)}{link}{self.limit}. {self.remedy}"
 
 

@@ -37,8 +37,7 @@ def fitted(arrays: Arrays, candidate: FloatArray) -> FloatArray:
         for i in budget.members:
             low = exact(arrays.lower[i])
             epsilon[i] = max(arrays.lower[i], float_at_most(low + (exact(epsilon[i]) - low) * share))
-    # no file carries less, and no sampler serves it
-    return np.where(epsilon < SMALLEST_EPSILON, 0.0, epsilon)
+    return _without_traces(epsilon)
 
 
 def tidied(arrays: Arrays, candidate: FloatArray) -> FloatArray | None:
@@ -64,6 +63,7 @@ def tidied(arrays: Arrays, candidate: FloatArray) -> FloatArray | None:
         largest = int(np.argmax(np.where(free, epsilon, -1.0)))
         rest = exact(epsilon[largest]) + total.cap - _sum(epsilon)
         epsilon[largest] = np.clip(float_at_most(rest), 0.0, arrays.upper[largest])
+        epsilon = _without_traces(epsilon)
     return epsilon if _keeps_all(arrays, epsilon) else None
 
 
@@ -123,6 +123,11 @@ def _least_common(arrays: Arrays) -> float:
         )
 
     return min(math.nextafter(_bisected(meets, LARGEST_EPSILON), math.inf), LARGEST_EPSILON)
+
+
+def _without_traces(epsilon: FloatArray) -> FloatArray:
+    """What no file carries and no sampler serves is nothing."""
+    return np.where(epsilon < SMALLEST_EPSILON, 0.0, epsilon)
 
 
 def _total(arrays: Arrays) -> Budget | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from budget_opt.allocation import Allocation
 from budget_opt.api.releasing import randomize_file
 from budget_opt.errors import InputError
-from budget_opt.model.documents import write_document, write_text
+from budget_opt.model.documents import json_text, write_document, write_text
 
 if TYPE_CHECKING:
     from budget_opt.randomizer.release import Release
@@ -71,10 +71,12 @@ def publish(
     from budget_opt.randomizer.files import FileOptions
     from budget_opt.randomizer.manifest import manifest
 
-    allocation, text = _read(allocation_path)
-    digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
+    allocation = Allocation.read(allocation_path)
+    # what goes out is what was checked, not the bytes of a file that somebody may be editing
+    text = json_text(allocation.to_dict())
+    digest = _digest(text)
     folder = place.table.parent
-    _require_free(folder, allocation_path, text, place)
+    _require_free(folder, text, place)
     watch = None if place.internal is None else _Watch(allocation, place.table.name, digest, place.internal)
     options = FileOptions(
         row_order=row_order,
@@ -82,14 +84,15 @@ def publish(
         on_batch=None if watch is None else watch.judge.add,
         before_commit=None if watch is None else watch.verify,
     )
-    with _all_or_nothing(folder) as written:
+    with _all_or_nothing(folder, place.internal) as written:
         release = randomize_file(data, allocation, place.table, options)
         written.append(place.table)
         if not (folder / ALLOCATION).exists():
-            write_text(text, folder / ALLOCATION)
+            write_text(text, folder / ALLOCATION, new=True)
             written.append(folder / ALLOCATION)
         document = manifest(release, digest)
-        write_document(document, folder / MANIFEST)
+        # the claim to the folder: of two releases at the same moment one loses here, and goes
+        write_document(document, folder / MANIFEST, new=True)
     return Published(release, document, folder, None if watch is None else watch.report, place.internal)
 
 
@@ -107,43 +110,42 @@ class _Watch:
     def verify(self) -> None:
         """Write the report; raise `VerificationError` where a check fails."""
         self.report = self.judge.report()
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        except OSError as failure:
-            raise InputError(f"--internal {self._folder}: cannot be made ({failure.strerror}).") from None
-        write_document({**self.report.to_dict(), **self._of}, self._folder / VERIFICATION)
+        write_document({**self.report.to_dict(), **self._of}, self._folder / VERIFICATION, new=True)
         self.report.require()
 
 
-def _read(path: Path) -> tuple[Allocation, str]:
-    """The allocation and the very text that it was read from."""
-    allocation = Allocation.read(path)
-    text = path.read_bytes().decode("utf-8-sig")
-    if Allocation.read(path).to_dict() != allocation.to_dict():
-        raise InputError(f"{path}: changed while it was read. Try again when nobody writes it.")
-    return allocation, text
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 @contextmanager
-def _all_or_nothing(folder: Path) -> Iterator[list[Path]]:
-    """A folder, made where it is not there; on an error what was written, and the new folder, go again."""
-    made = not folder.exists()
+def _all_or_nothing(*folders: Path | None) -> Iterator[list[Path]]:
+    """The folders, made where they are not there; on an error what was written goes, and new folders."""
     written: list[Path] = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as failure:
-        raise InputError(f"{folder}: cannot be made ({failure.strerror}). Choose another place.") from None
+    made = [path for folder in folders if folder is not None for path in _make(folder)]
     try:
         yield written
     except BaseException:
         for path in written:
             path.unlink()
-        if made:
-            folder.rmdir()
+        for folder in reversed(made):
+            # a report of a failed verification stays, and its folder with it
+            if not any(folder.iterdir()):
+                folder.rmdir()
         raise
 
 
-def _require_free(folder: Path, allocation_path: Path, text: str, place: Place) -> None:
+def _make(folder: Path) -> list[Path]:
+    """Make a folder; those of its parents and itself that were not there."""
+    missing = [path for path in (*reversed(folder.parents), folder) if not path.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as failure:
+        raise InputError(f"{folder}: cannot be made ({failure.strerror}). Choose another place.") from None
+    return missing
+
+
+def _require_free(folder: Path, text: str, place: Place) -> None:
     """Refuse to overwrite, and to lay an internal report where it would be passed on."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is not a folder. Choose another place.")
@@ -153,11 +155,11 @@ def _require_free(folder: Path, allocation_path: Path, text: str, place: Place) 
             "another release and costs again; if that is meant, choose another folder."
         )
     beside = folder / ALLOCATION
-    if beside.exists() and not beside.samefile(allocation_path) and beside.read_bytes() != text.encode():
+    if beside.exists() and beside.read_bytes() != text.encode():
         raise InputError(f"{beside}: is another allocation. Choose another folder for the release.")
-    if place.internal is not None and place.internal.resolve() == folder.resolve():
+    if place.internal is not None and place.internal.resolve().is_relative_to(folder.resolve()):
         raise InputError(
-            f"--internal {place.internal}: is the folder of the release, whose files are passed on. "
+            f"--internal {place.internal}: is in the folder of the release, which is passed on. "
             "Choose another one."
         )
     if place.internal is not None and (place.internal / VERIFICATION).exists():
@@ -185,7 +187,7 @@ def require_released_under(released: Path, allocation_path: Path) -> bool:
     document = manifest_beside(released)
     if document is None:
         return False
-    digest = hashlib.sha256(allocation_path.read_bytes()).hexdigest()
+    digest = _digest(json_text(Allocation.read(allocation_path).to_dict()))
     if document.get("allocation_sha256") != digest:
         raise InputError(
             f"{released}: was released under another allocation than {allocation_path}, says the manifest "

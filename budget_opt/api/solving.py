@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from budget_opt.allocation import Allocation, Statement, allocate
 from budget_opt.allocation.rounding import fitted, tidied
-from budget_opt.api.arguments import require
+from budget_opt.api.arguments import require, require_number
 from budget_opt.errors import InputError, NotSolvedError
 from budget_opt.model.problem import Problem
 
@@ -28,7 +28,8 @@ def solve(
 ) -> Allocation:
     """The best split of the budget, with a bound from the problem itself that says how good it is.
 
-    `gap` is the relative gap that counts as optimal, 1e-12 to 1; `time_limit` in seconds; `progress`
+    `gap` is the relative gap that counts as optimal, 1e-12 to 1; `time_limit` in seconds; without one,
+    a `weighted_sum` ends after 60 with the gap that it has proved by then; `progress`
     is called with the state of the solve. The status is `optimal` where the bound proves `gap`, else
     `feasible` with its honest gap. Budgets, groups, bounds and pins hold exactly as decimals, floors
     and ceilings with the lambda that the sampler implements. Raises `InfeasibleError` where no split
@@ -39,7 +40,8 @@ def solve(
     from budget_opt.solvers.table import solve as find_split
 
     require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
-    if isinstance(gap, str) or not SMALLEST_GAP <= gap <= LARGEST_GAP:
+    require_number(gap, "gap")
+    if not SMALLEST_GAP <= gap <= LARGEST_GAP:
         raise InputError(f"gap: is {gap!r}, must be from {SMALLEST_GAP:g} to {LARGEST_GAP:g}.")
     if time_limit is not None and not 0 < time_limit < math.inf:
         raise InputError(f"time_limit: is {time_limit!r}, must be a positive number of seconds, or None.")

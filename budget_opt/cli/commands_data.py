@@ -38,6 +38,8 @@ def randomize(
     with rows_progress() as progress:
         place = Place(output, internal)
         published = publish(allocation, data, place, row_order=row_order, progress=progress)
+    if data.resolve().parent == output.resolve().parent:
+        note(f"note: the original {data} lies in the folder of the release; move it before you pass that on")
     if as_json:
         out_json(published.manifest)
     else:

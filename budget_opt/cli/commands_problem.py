@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -10,9 +11,11 @@ import typer
 
 from budget_opt import Allocation, Problem
 from budget_opt import solve as solve_problem
+from budget_opt.allocation.schema import FORMAT as ALLOCATION_FORMAT
 from budget_opt.allocation.show import renderable
 from budget_opt.cli.output import out, out_json
 from budget_opt.cli.progress import solve_progress
+from budget_opt.errors import InputError
 from budget_opt.model.arrays import Objective
 
 ProblemFile = Annotated[Path, typer.Argument(metavar="PROBLEM", help="A problem file, JSON or YAML.")]
@@ -51,6 +54,8 @@ def solve(
     as_json: AsJson = False,
 ) -> None:
     """Find the best split of the budget and prove how good it is."""
+    if output is not None:
+        _require_replaceable(output)
     question = Problem.read(problem)
     if objective is not None or epsilon is not None:
         changes = {"objective": objective, "total_epsilon": epsilon}
@@ -67,6 +72,18 @@ def solve(
         out(renderable(allocation))
         if output is not None:
             out(f"written: {output}")
+
+
+def _require_replaceable(output: Path) -> None:
+    """Only an allocation may be replaced by an allocation: not a problem, and no table."""
+    if not output.exists():
+        return
+    try:
+        stated = json.loads(output.read_bytes()).get("format")
+    except (OSError, ValueError, AttributeError):
+        stated = None
+    if stated != ALLOCATION_FORMAT:
+        raise InputError(f"-o {output}: exists and is not an allocation. Choose another name.")
 
 
 def show(allocation: AllocationFile, as_json: AsJson = False) -> None:

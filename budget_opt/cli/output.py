@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import signal
 import sys
+import threading
+import traceback
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -29,13 +33,36 @@ def out(content: RenderableType | str) -> None:
 
 def out_json(document: Mapping[str, Any] | list[Any]) -> None:
     """Print strict JSON."""
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=plain, allow_nan=False) + "\n")
 
 
 def complain(error: BudgetOptError) -> int:
     """The error on standard error; returns the exit code of DESIGN 4."""
     sys.stderr.write(f"{type(error).__name__}: {error}\n")
     return error.exit_code
+
+
+def complain_of_surprise(error: Exception) -> int:
+    """An error that nobody foresaw: its type and place, never its text, which could hold a cell."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(frame.filename).name}, line {frame.lineno}"
+    note(
+        f"unexpected {type(error).__name__} ({place}); nothing was released. Its text is not shown, as it "
+        "could hold data. Please report the command and this line."
+    )
+    return BudgetOptError.exit_code
+
+
+def prepare() -> None:
+    """Make output possible everywhere, and an ending by signal as orderly as Ctrl-C."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.default_int_handler)
 
 
 def note(text: str) -> None:

@@ -27,7 +27,8 @@ def solve_progress() -> Iterator[Callable[[Report], None] | None]:
 def _line(report: Report) -> str:
     value = "-" if report.value is None else f"{report.value:.6g}"
     bound = "-" if report.bound is None else f"{report.bound:.6g}"
-    return f"value {value}, bound {bound}, gap {report.relative_gap:.1e}, {report.seconds:.1f} s"
+    nodes = "" if report.nodes is None else f"{report.nodes:,} nodes, "
+    return f"value {value}, bound {bound}, gap {report.relative_gap:.1e}, {nodes}{report.seconds:.1f} s"
 
 
 @contextmanager

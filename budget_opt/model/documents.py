@@ -13,7 +13,6 @@ from typing import Any
 import yaml
 
 from budget_opt.errors import MISSING, Fault, InputError
-from budget_opt.model.parts import nearest
 
 
 def read_document(
@@ -38,7 +37,9 @@ def _text(path: Path, error: type[InputError]) -> str:
     except OSError as failure:
         raise error(f"{path}: cannot be read ({failure.strerror}). Check the path.") from None
     except UnicodeDecodeError as failure:
-        raise error(f"{path}: byte {failure.start} is not UTF-8. Is it the right file? Else save it as UTF-8.") from None
+        raise error(
+            f"{path}: byte {failure.start} is not UTF-8. Is it the right file? Else save it as UTF-8."
+        ) from None
     except ValueError as failure:
         raise error(f"{str(path)!r}: cannot be read ({failure}). Check the path.") from None
 
@@ -59,7 +60,9 @@ def _parse(text: str, path: Path, error: type[InputError], faults: list[Fault]) 
     except yaml.YAMLError as failure:
         mark = getattr(failure, "problem_mark", None)
         where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "some line"
-        raise error(f"{path}: {where} is not YAML. Correct the syntax there.") from None
+        raise error(
+            f"{path}: {where} is not YAML as it is read here, without aliases. Correct the syntax there."
+        ) from None
     except json.JSONDecodeError as failure:
         raise error(
             f"{path}: line {failure.lineno}, column {failure.colno} is not JSON ({failure.msg}). "
@@ -67,9 +70,11 @@ def _parse(text: str, path: Path, error: type[InputError], faults: list[Fault]) 
         ) from None
     except RecursionError:
         raise error(f"{path}: is nested too deeply to be a file of this format.") from None
-    except ValueError:
-        # Python reads integers of at most 4300 digits
-        raise error(f"{path}: holds a number with thousands of digits. Shorten it.") from None
+    except (ValueError, LookupError, TypeError):
+        # integers of more than 4300 digits, and YAML tags such as !!bool before another value
+        raise error(
+            f"{path}: holds a number of thousands of digits, or a tag that its value does not fit."
+        ) from None
 
 
 _PLAIN = {
@@ -91,6 +96,12 @@ def _loader(faults: list[Fault]) -> type[yaml.SafeLoader]:
     """
 
     class Loader(yaml.SafeLoader):
+        def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+            # a few lines of aliases can stand for more than the memory holds
+            if self.check_event(yaml.AliasEvent):
+                raise yaml.MarkedYAMLError(problem_mark=self.peek_event().start_mark)
+            return super().compose_node(parent, index)
+
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
             keys = [self.construct_object(key, deep=True) for key, _ in node.value]
             twice = {str(key) for key in keys if keys.count(key) > 1}
@@ -140,14 +151,21 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def write_document(document: dict[str, Any], path: str | Path) -> None:
-    """Write strict JSON to a temporary file beside `path` and rename it into place."""
-    write_text(json_text(document), path)
+def write_document(document: dict[str, Any], path: str | Path, *, new: bool = False) -> None:
+    """Write strict JSON to a temporary file beside `path` and rename it into place, as `write_text`."""
+    write_text(json_text(document), path, new=new)
 
 
-def write_text(text: str, path: str | Path) -> None:
-    """Write UTF-8 text whole or not at all; raises `InputError` where the place cannot be written."""
+def write_text(text: str, path: str | Path, *, new: bool = False) -> None:
+    """Write UTF-8 text whole or not at all; raises `InputError` where the place cannot be written.
+
+    A `new` file never takes the place of another, even of one that appears at the same moment. A
+    device or another thing that is no plain file is never replaced.
+    """
     path = Path(path)
+    if path.exists() and (new or not path.is_file()):
+        why = "exists" if new else "is not a plain file"
+        raise InputError(f"{path}: cannot be written ({why}). Choose another place.")
     temporary = None
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
@@ -157,7 +175,15 @@ def write_text(text: str, path: str | Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
+        if new:
+            # unlike a rename, a link never takes the place of a file that came in between
+            os.link(temporary, path)
+        else:
+            temporary.replace(path)
+    except FileExistsError:
+        raise InputError(f"{path}: cannot be written (exists). Choose another place.") from None
+    except UnicodeEncodeError:
+        raise InputError(f"{path}: the text or its name is not Unicode. Correct the names.") from None
     except OSError as failure:
         raise InputError(f"{path}: cannot be written ({failure.strerror}). Choose another place.") from None
     finally:

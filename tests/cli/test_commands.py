@@ -1,6 +1,11 @@
 """The command line: one file between two steps, exit codes of DESIGN 4, JSON on request, clear errors."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import jsonschema
@@ -207,6 +212,52 @@ def test_an_internal_report_is_never_overwritten(place, capsys):
     assert Path("inside/verification.json").read_bytes() == first
     assert not Path("two").exists()
     assert json.loads(first)["released"] == "r.csv"
+
+
+def test_solve_replaces_nothing_but_an_allocation(place, capsys):
+    for name in ("problem.json", "data.csv"):
+        before = Path(name).read_bytes()
+        code, _, err = run(capsys, "solve", "problem.json", "-o", name)
+        assert code == 2
+        assert "not an allocation" in err
+        assert Path(name).read_bytes() == before
+    assert run(capsys, "solve", "problem.json", "-o", "allocation.json")[0] == 0
+
+
+def test_an_error_that_nobody_foresaw_shows_no_text_and_no_traceback(place, capsys, monkeypatch):
+    def burst(*_args, **_kwargs):
+        raise KeyError("canary-value")
+
+    monkeypatch.setattr("budget_opt.cli.commands_problem.solve_problem", burst)
+    code, out, err = run(capsys, "solve", "problem.json")
+    assert (code, out) == (2, "")
+    assert "unexpected KeyError" in err
+    assert "canary" not in err
+
+
+def test_the_original_beside_the_release_is_noticed(place, capsys):
+    code, _, err = run(capsys, "randomize", "allocation.json", "data.csv", "-o", "r.csv")
+    assert code == 0
+    assert "lies in the folder of the release" in err
+
+
+def test_r28_ended_by_a_signal_a_release_leaves_nothing(place):
+    """SIGTERM is as orderly as Ctrl-C: no target, no temporary file, exit code 130."""
+    lines = Path("data.csv").read_text().splitlines()
+    Path("data.csv").write_text("\n".join([lines[0], *(lines[1:] * 5000)]) + "\n")
+    command = [sys.executable, "-m", "budget_opt", "randomize", "allocation.json", "data.csv"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(bo.__file__).parents[1])}
+    process = subprocess.Popen([*command, "-o", "new/r.csv"], env=environment, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while not list(Path().glob("new/.*.part")) and time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGTERM)
+    process.wait(60)
+    process.stderr.close()
+    if process.returncode == 0:
+        pytest.skip("the release was done before the signal came")
+    assert process.returncode == 130
+    assert not Path("new").exists()
 
 
 def test_a_split_that_gives_a_moment_up_says_so_and_releases_no_noise(place, capsys):

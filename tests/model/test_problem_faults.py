@@ -1,0 +1,491 @@
+"""Every fault of a problem is told with its path, its value, the limit and the way out, all at once.
+
+Issue 2, item 4; R13 and R14 of RELIABILITY. The same faults come from JSON, from YAML and from Python.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from budget_opt.errors import MISSING, Fault, InputError, ProblemError
+from budget_opt.model.attribute import Attribute
+from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn, Unit
+from budget_opt.model.problem import Problem
+
+Document = dict[str, Any]
+Reader = Callable[[Document, Path], Problem]
+BIG = 1.7976931348623157e308
+
+
+def valid() -> Document:
+    return {
+        "format": "budget-opt/problem",
+        "version": 1,
+        "name": "health survey",
+        "total_epsilon": 3.0,
+        "objective": "weighted_sum",
+        "attributes": [
+            {"name": "smoker", "categories": ["no", "yes"], "epsilon_min": 0.2, "epsilon_max": 1.5},
+            {"name": "income", "categories": 5, "epsilon": 0.5},
+            {"name": "age", "bins": [18, 30, 45, 65]},
+            {"name": "region", "categories": ["north", "south", "east"]},
+        ],
+        "moments": [
+            {"attributes": ["smoker", "income"], "weight": 3.0, "floor": 0.01, "ceiling": 0.5},
+            {"attributes": ["income", "age"]},
+            {"attributes": ["age", "income"]},
+            {"attributes": ["smoker", "region"]},
+        ],
+        "groups": [{"name": "health", "attributes": ["smoker", "income"], "epsilon_max": 1.0}],
+        "public": [{"name": "wave", "why": "the same for everybody"}],
+        "dropped": ["person_id"],
+    }
+
+
+def from_json(document: Document, folder: Path) -> Problem:
+    path = folder / "problem.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return Problem.read(path)
+
+
+def from_yaml(document: Document, folder: Path) -> Problem:
+    path = folder / "problem.yaml"
+    path.write_text(yaml.safe_dump(document, allow_unicode=True, sort_keys=False), encoding="utf-8")
+    return Problem.read(path)
+
+
+def from_python(document: Document, folder: Path) -> Problem:
+    return Problem(**copy.deepcopy(document))
+
+
+READERS = [
+    pytest.param(from_json, id="json"),
+    pytest.param(from_yaml, id="yaml"),
+    pytest.param(from_python, id="python"),
+]
+
+
+def changed(path: str, value: object) -> Document:
+    """The valid document with the value at a path such as attributes.0.epsilon; MISSING takes it out."""
+    document = valid()
+    *parents, last = (int(part) if part.isdigit() else part for part in path.split("."))
+    place: Any = document
+    for part in parents:
+        place = place[part]
+    if value is MISSING:
+        del place[last]
+    else:
+        place[last] = value
+    return document
+
+
+def faults_of(document: Document, read: Reader, folder: Path) -> tuple[Fault, ...]:
+    with pytest.raises(ProblemError) as caught:
+        read(document, folder)
+    assert caught.value.exit_code == 2
+    for fault in caught.value.faults:
+        assert str(fault) in str(caught.value)
+        assert fault.where
+        assert fault.limit
+        assert fault.remedy
+    return caught.value.faults
+
+
+def test_the_document_that_the_faults_are_put_into_has_none(tmp_path: Path) -> None:
+    problems = [read(valid(), tmp_path) for read in (from_json, from_yaml, from_python)]
+    assert problems[0] == problems[1] == problems[2]
+
+
+# path in the document, faulty value, where, what the limit says, what the remedy says
+ONE_FAULT = [
+    # unknown and missing fields
+    ("totl_epsilon", 3, "totl_epsilon", "not a field", '"total_epsilon"'),
+    ("attributes.0.epsilon_mx", 1.5, "attributes[0].epsilon_mx", "not a field", '"epsilon_max"'),
+    ("moments.0.wieght", 2, "moments[0].wieght", "not a field", '"weight"'),
+    ("groups.0.cap", 2, "groups[0].cap", "not a field", "Remove it"),
+    ("provenance", {"weight": "public"}, "provenance.weight", "not a field", '"weights"'),
+    ("unit", {"offf": "record"}, "unit.offf", "not a field", '"of"'),
+    ("self", 3, "self", "not a field", "Remove it"),
+    ("attributes.0.self", 3, "attributes[0].self", "not a field", "Remove it"),
+    ("total_epsilon", MISSING, "total_epsilon", "required", "nats"),
+    ("groups.0.epsilon_max", MISSING, "groups[0].epsilon_max", "required", "Add"),
+    ("public.0.why", MISSING, "public[0].why", "required", "Add"),
+    # references
+    ("moments.0.attributes", ["smokr", "income"], "moments[0].attributes", "not an attribute", '"smoker"'),
+    ("moments.3.attributes", ["regio", "income"], "moments[3].attributes", "not an attribute", '"region"'),
+    ("moments.0.attributes", ["zzz", "income"], "moments[0].attributes", "not an attribute", "smoker, inc"),
+    ("groups.0.attributes", ["smoker", "incom"], "groups[0].attributes", "not an attribute", '"income"'),
+    # repetitions
+    ("moments.0.attributes", ["age", "income", "age"], "moments[0].attributes", "'age' is repeated", "once"),
+    ("groups.0.attributes", ["smoker", "smoker"], "groups[0].attributes", "distinct", "once"),
+    ("attributes.3.name", "smoker", "attributes", "listed twice", "Remove"),
+    ("dropped", ["person_id", "person_id"], "dropped", "listed twice", "Remove"),
+    ("dropped", ["smoker"], "attributes, public, dropped", "only one", "Remove"),
+    ("public.0.name", "person_id", "attributes, public, dropped", "only one", "Remove"),
+    ("attributes.3.categories", ["a", "b", "a"], "attributes[3].categories", "distinct", "repeated"),
+    ("groups.0.name", "total_epsilon", "groups", "total budget", "Rename"),
+    # domains
+    ("attributes.1.categories", 1, "attributes[1].categories", "from 2 to", "number"),
+    ("attributes.1.categories", 1_000_001, "attributes[1].categories", "1,000,000", "number"),
+    ("attributes.1.categories", 2.5, "attributes[1].categories", "list of labels", "number"),
+    ("attributes.1.categories", True, "attributes[1].categories", "list of labels", "number"),
+    ("attributes.1.categories", "north", "attributes[1].categories", "list of labels", "number"),
+    ("attributes.3.categories", [], "attributes[3].categories", "from 2 to", "labels"),
+    ("attributes.3.categories", ["only"], "attributes[3].categories", "from 2 to", "labels"),
+    ("attributes.3.categories", ["a", 1], "attributes[3].categories", "one type", "quotes"),
+    ("attributes.3.categories", [True, 1], "attributes[3].categories", "one type", "quotes"),
+    ("attributes.3.categories", ["a", ""], "attributes[3].categories", "not empty", "missing"),
+    ("attributes.3.categories", ["a", None], "attributes[3].categories", "text, an integer", "text"),
+    ("attributes.3.categories", [1.5, 2.5], "attributes[3].categories", "text, an integer", "bins"),
+    ("attributes.3.categories", [0, 2**53], "attributes[3].categories", "below 2^53", "text"),
+    ("attributes.3.categories", MISSING, "attributes[3].categories, bins", "exactly one", "Give one"),
+    ("attributes.3.bins", [1, 2, 3], "attributes[3].categories, bins", "exactly one", "Give one"),
+    ("attributes.2.bins", [1, 2], "attributes[2].bins", "at least three edges", "increasing"),
+    ("attributes.2.bins", [1, 2, 2], "attributes[2].bins", "increasing", "increasing"),
+    ("attributes.2.bins", [3, 2, 1], "attributes[2].bins", "increasing", "increasing"),
+    ("attributes.2.bins", [1, None, 3], "attributes[2].bins", "two ends", "null"),
+    ("attributes.2.bins", [1, 2, "3"], "attributes[2].bins", "numbers", "increasing"),
+    ("attributes.2.bins", [1, 2, math.nan], "attributes[2].bins", "finite", "increasing"),
+    ("attributes.2.bins", [1, 2, BIG], "attributes[2].bins", "1e100", "increasing"),
+    ("attributes.2.bins", [None, 2, 3], "attributes[2].scores", "required where a bin is open", "score"),
+    ("attributes.2.other", "x", "attributes[2].other", "no meaning for bins", "null"),
+    ("attributes.3.other", "west", "attributes[3].other", "one of the categories", "Add"),
+    ("attributes.3.other", 1, "attributes[3].other", "one of the categories", "Add"),
+    ("attributes.1.scores", [1, 2, 3], "attributes[1].scores", "5 numbers", "one score"),
+    ("attributes.1.scores", [2] * 5, "attributes[1].scores", "differ", "different"),
+    ("attributes.1.scores", [1, 2, 3, 4, "5"], "attributes[1].scores[4]", "number", "finite"),
+    ("attributes.1.missing", "category", "attributes[1].missing_score", "required", "missing answer"),
+    ("attributes.1.missing_score", 2, "attributes[1].missing_score", "category", "remove"),
+    ("attributes.1.missing", "skip", "attributes[1].missing", "'error' or 'category'", "Correct"),
+    ("attributes.1.marginal", [0.5, 0.5], "attributes[1].marginal", "5 shares", "category"),
+    ("attributes.1.marginal", [0.2, 0.2, 0.2, 0.2, 0.1], "attributes[1].marginal", "sum to 1", "0.9"),
+    ("attributes.1.marginal", [0, 0, 1, 0, 0], "attributes[1].marginal", "variance", "two categories"),
+    ("attributes.1.marginal", [0, 0, 1, 0, -0.5], "attributes[1].marginal[4]", "share", "share"),
+    ("attributes.1.name", "", "attributes[1].name", "not blank", "header"),
+    ("attributes.1.name", " income", "attributes[1].name", "blanks at its ends", "header"),
+    ("attributes.1.name", "in\ncome", "attributes[1].name", "control characters", "header"),
+    ("attributes.1.name", 5, "attributes[1].name", "text", "header"),
+    ("name", "two\nlines", "name", "control characters", "one line"),
+    ("public.0.why", " ", "public[0].why", "not blank", "header"),
+    # numbers
+    ("moments.0.weight", -1, "moments[0].weight", "0 or a number from 1e-100", ">= 0"),
+    ("moments.0.weight", math.nan, "moments[0].weight", "finite", ">= 0"),
+    ("moments.0.weight", math.inf, "moments[0].weight", "finite", ">= 0"),
+    ("moments.0.floor", 0, "moments[0].floor", "above 0", "such as 0.3"),
+    ("moments.0.floor", 1, "moments[0].floor", "below 1", "such as 0.3"),
+    ("moments.0.floor", -0.1, "moments[0].floor", "above 0", "such as 0.3"),
+    ("moments.0.ceiling", 1.5, "moments[0].ceiling", "below 1", "such as 0.3"),
+    ("moments.0.ceiling", 0.001, "moments[0].ceiling", "at least the floor 0.01", "Change"),
+    ("moments.0.target", 0, "moments[0].target", "1e-100", "positive"),
+    ("moments.0.variance", -2, "moments[0].variance", "1e-100", "positive"),
+    ("attributes.0.epsilon", 0.1, "attributes[0].epsilon", "at least epsilon_min 0.2", "Change"),
+    ("attributes.0.epsilon", 2.0, "attributes[0].epsilon", "at most epsilon_max 1.5", "Change"),
+    ("attributes.0.epsilon_min", 1.6, "attributes[0].epsilon_max", "at least epsilon_min 1.6", "Raise"),
+    ("attributes.0.epsilon_max", -1, "attributes[0].epsilon_max", "1e-300 to 10000", "nats"),
+    ("total_epsilon", 0, "total_epsilon", "1e-300 to 10000", "for instance"),
+    ("total_epsilon", -1, "total_epsilon", "1e-300 to 10000", "for instance"),
+    ("total_epsilon", math.nan, "total_epsilon", "finite", "for instance"),
+    ("total_epsilon", math.inf, "total_epsilon", "finite", "for instance"),
+    ("total_epsilon", "3", "total_epsilon", "a number of nats", "for instance"),
+    ("total_epsilon", True, "total_epsilon", "a number of nats", "for instance"),
+    ("total_epsilon", 10_001, "total_epsilon", "10000", "for instance"),
+    # pins and minima against budgets
+    ("total_epsilon", 0.6, "total_epsilon", "smoker, income need 0.7", "Raise"),
+    ("groups.0.epsilon_max", 0.69, 'groups["health"].epsilon_max', "smoker, income need 0.7", "Raise"),
+    # choices
+    ("objective", "weightedsum", "objective", "'weighted_sum'", "Correct"),
+    ("row_order", "sorted", "row_order", "'shuffle' or 'public'", "Correct"),
+    ("provenance", {"weights": "secret"}, "provenance.weights", '"private data, epsilon E"', "chosen"),
+    ("provenance", {"total": "private data, epsilon ²"}, "provenance.total", "epsilon E", "chosen"),
+    # shapes
+    ("attributes.1", "income", "attributes[1]", "an object", "fields"),
+    ("moments.3", ["smoker", "region"], "moments[3]", "an object", "fields"),
+    ("groups", {"name": "g"}, "groups", "list", "Correct"),
+    ("unit", 3, "unit", "Unit", "Correct"),
+    ("moments.3.attributes", [], "moments[3].attributes", "at least one", "Name"),
+    ("moments.3.attributes", "smoker", "moments[3].attributes", "list", "Correct"),
+]
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize(
+    ("path", "value", "where", "limit", "remedy"),
+    ONE_FAULT,
+    ids=[f"{path}={value!r}"[:60] for path, value, *_ in ONE_FAULT],
+)
+def test_a_fault_is_told_once_with_path_value_limit_and_way_out(
+    path: str, value: object, where: str, limit: str, remedy: str, read: Reader, tmp_path: Path
+) -> None:
+    faults = faults_of(changed(path, value), read, tmp_path)
+    told = [fault for fault in faults if fault.where == where]
+    assert len(told) == 1, faults
+    assert limit in told[0].limit
+    assert remedy in told[0].remedy
+    # a name that is gone makes what refers to it faulty too
+    assert len(faults) == 1 or path.endswith(".name") or path == "attributes.1", faults
+    simple = isinstance(value, str | int | float) and not isinstance(value, bool)
+    if simple and where.replace("[", ".").replace("]", "") == path and read is not from_yaml:
+        assert told[0].value == value or math.isnan(value)  # type: ignore[arg-type]
+        assert repr(value)[:70] in str(told[0])
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("total_delta", 1e-6),
+        ("waves", 2),
+        ("n", 1000),
+        ("clusters", [["smoker", "income"]]),
+        ("clusters", "auto"),
+        ("clusters", 5),
+        ("max_cells", 100),
+        ("moment_rules", [{"pattern": "*"}]),
+        ("survey", {"weight": "w"}),
+        ("attributes.1.background", "marginal"),
+        ("attributes.1.background", [0.2] * 5),
+        ("attributes.1.background", "other"),
+        ("attributes.1.distortion_max", 0.2),
+        ("attributes.3.groupings", [[["north", "south"], ["east"]]]),
+        ("moments.0.level", 2),
+        ("unit", {"of": "person"}),
+        ("unit", {"id": "person_id"}),
+        ("unit", {"max_rows": 3}),
+    ],
+)
+def test_a_field_of_a_later_version_is_refused_by_its_name(
+    field: str, value: object, read: Reader, tmp_path: Path
+) -> None:
+    faults = faults_of(changed(field, value), read, tmp_path)
+    inside = f".{next(iter(value))}" if isinstance(value, dict) and field == "unit" else ""
+    parts = (f"[{part}]" if part.isdigit() else f".{part}" for part in field.split("."))
+    assert [fault.where for fault in faults] == ["".join(parts).lstrip(".") + inside]
+    assert faults[0].limit == "not supported yet"
+    assert "not supported yet" in str(faults[0])
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_a_field_of_a_later_version_is_accepted_where_it_asks_for_nothing(
+    read: Reader, tmp_path: Path
+) -> None:
+    idle = valid() | {
+        "total_delta": 0,
+        "waves": 1,
+        "n": None,
+        "clusters": [],
+        "max_cells": None,
+        "moment_rules": [],
+        "survey": None,
+        "unit": {"of": "record", "id": None, "max_rows": 1},
+    }
+    idle["attributes"][1] |= {"background": "uniform", "distortion_max": None, "groupings": None}
+    idle["moments"][0] |= {"level": 1}
+    problem = read(idle, tmp_path)
+    assert problem == Problem(**valid())
+    assert problem.sha256 == Problem(**valid()).sha256
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_all_faults_of_a_document_are_told_in_one_error(read: Reader, tmp_path: Path) -> None:
+    document = valid()
+    document["objctive"] = "max_min"
+    document["total_epsilon"] = -3
+    document["attributes"][0] |= {"categories": ["yes"], "epsilon": 9, "epsilon_max": "much", "colour": 1}
+    document["attributes"][2] |= {"bins": [3, 2, 1], "scores": [1, 2]}
+    document["moments"][0] |= {"weight": -1, "floor": 2, "attributes": ["smoker", "incme"]}
+    document["moments"][3] |= {"ceiling": 0.1, "floor": 0.2}
+    document["groups"][0] |= {"epsilon_max": 0.4}
+    document["public"][0] |= {"name": "age"}
+    document["waves"] = 3
+    wanted = {
+        "objctive",
+        "total_epsilon",
+        "attributes[0].categories",
+        "attributes[0].epsilon_max",
+        "attributes[0].colour",
+        "attributes[2].bins",
+        "moments[0].weight",
+        "moments[0].floor",
+        "moments[0].attributes",
+        "moments[3].ceiling",
+        'groups["health"].epsilon_max',
+        "attributes, public, dropped",
+        "waves",
+    }
+    faults = faults_of(document, read, tmp_path)
+    assert {fault.where for fault in faults} == wanted
+    assert len(faults) == len(wanted)
+
+
+def test_a_fault_of_a_part_is_told_by_its_constructor_with_a_path_inside_the_part() -> None:
+    for build, where in (
+        (lambda: Attribute("a", categories=1), "categories"),
+        (lambda: Attribute("a", categories=3, epsilon=-1), "epsilon"),
+        (lambda: Attribute("a", categories=3, colour=1), "colour"),
+        (lambda: CrossMoment("a", "a"), "attributes"),
+        (lambda: CrossMoment("a", weight=math.nan), "weight"),
+        (lambda: Group("g", attributes=["a", "a"], epsilon_max=1), "attributes"),
+        (lambda: PublicColumn("c", why=""), "why"),
+        (lambda: Unit(of="household"), "of"),
+        (lambda: Provenance(weights="secret"), "weights"),
+    ):
+        with pytest.raises(ProblemError) as caught:
+            build()
+        assert [fault.where for fault in caught.value.faults] == [where]
+
+
+def test_a_merged_duplicate_that_contradicts_itself_is_a_fault() -> None:
+    document = changed("moments.1.floor", 0.4)
+    document["moments"][2]["ceiling"] = 0.2
+    with pytest.raises(ProblemError) as caught:
+        Problem(**document)
+    assert "age x income" in caught.value.faults[0].where
+    assert "at least the floor 0.4" in caught.value.faults[0].limit
+
+
+def test_an_objective_without_anything_to_optimize_is_a_fault() -> None:
+    for objective in ("weighted_sum", "geometric_mean", "max_min", "min_variance"):
+        document = valid() | {"objective": objective}
+        for moment in document["moments"]:
+            moment["weight"] = 0
+        with pytest.raises(ProblemError, match="weight above 0"):
+            Problem(**document)
+    document = changed("moments.0.floor", None) | {"objective": "min_epsilon"}
+    with pytest.raises(ProblemError, match="at least one floor"):
+        Problem(**document)
+
+
+def test_only_min_epsilon_may_leave_the_total_out() -> None:
+    document = changed("total_epsilon", MISSING)
+    assert Problem(**document | {"objective": "min_epsilon"}).total_epsilon is None
+
+
+def test_a_table_without_attributes_is_a_fault() -> None:
+    with pytest.raises(ProblemError, match="at least one attribute"):
+        Problem(attributes=[], moments=[], total_epsilon=1.0)
+    with pytest.raises(ProblemError, match="attributes: is missing, is required"):
+        Problem(total_epsilon=1.0)
+
+
+NUMBERS = [
+    ("total_epsilon", 1e-300),
+    ("attributes.2.epsilon", 0),
+    ("attributes.2.epsilon_min", 0),
+    ("attributes.2.epsilon_max", 0),
+    ("groups.0.epsilon_max", 0),
+    ("moments.0.weight", 0),
+    ("moments.0.floor", 1e-300),
+    ("moments.3.ceiling", 1e-300),
+    ("moments.0.target", 1e-100),
+    ("moments.0.variance", 1e-100),
+]
+
+
+@pytest.mark.parametrize("field", [field for field, _ in NUMBERS])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(math.nan, math.inf, -math.inf, -1, -1e-320, "1", "", True, False, None, 1j, [1], {}),
+        *(np.float64("nan"), np.True_, np.array([1.0]), 10**400, b"1", BIG, np.float32("inf")),
+    ],
+    ids=repr,
+)
+def test_what_is_no_number_of_the_field_is_an_error_that_names_the_field(field: str, value: object) -> None:
+    """R13."""
+    if value is None and field not in ("groups.0.epsilon_max", "moments.0.weight"):
+        return  # null leaves an optional field out
+    if value is None and field == "total_epsilon":
+        return
+    with pytest.raises(ProblemError) as caught:
+        Problem(**changed(field, value))
+    named = field.rsplit(".", maxsplit=1)[-1]
+    assert any(fault.where.endswith(named) for fault in caught.value.faults), caught.value.faults
+
+
+@pytest.mark.parametrize(("field", "least"), NUMBERS)
+def test_a_subnormal_number_is_either_0_or_refused_by_name(field: str, least: float) -> None:
+    """R13: 1e-320 is below every limit; the least number itself is accepted."""
+    with pytest.raises(ProblemError) as caught:
+        Problem(**changed(field, 1e-320))
+    assert any(fault.where.endswith(field.rsplit(".", maxsplit=1)[-1]) for fault in caught.value.faults)
+    if field not in ("total_epsilon", "groups.0.epsilon_max", "moments.0.floor"):
+        Problem(**changed(field, least))
+
+
+def test_a_number_of_another_type_is_the_same_number() -> None:
+    """R13: numpy scalars and exact decimals."""
+    from decimal import Decimal
+    from fractions import Fraction
+
+    plain = Attribute("a", categories=3, epsilon=0.5)
+    for half in (np.float64(0.5), np.float32(0.5), Decimal("0.5"), Fraction(1, 2)):
+        other = Attribute("a", categories=np.int64(3), epsilon=half)
+        assert other == plain
+        assert type(other.epsilon) is float
+        assert type(other.categories) is int
+    assert Attribute("a", categories=3, epsilon=Decimal("0.1")).epsilon == 0.1
+    assert Attribute("a", categories=3, epsilon=np.int8(1)).epsilon == 1.0
+    assert math.copysign(1, Attribute("a", categories=3, epsilon_min=-0.0).epsilon_min or 0.0) == 1
+
+
+def test_a_decimal_that_no_double_carries_is_refused() -> None:
+    from decimal import Decimal
+
+    for number in ("0.1000000000000000055511151231257827", "1e-400", "NaN", "sNaN", "Infinity"):
+        with pytest.raises(ProblemError) as caught:
+            Attribute("a", categories=3, epsilon=Decimal(number))
+        assert [fault.where for fault in caught.value.faults] == ["epsilon"]
+
+
+@pytest.mark.parametrize("field", ["categories", "scores", "marginal", "bins"])
+def test_what_has_no_order_cannot_stand_for_ordered_categories(field: str) -> None:
+    fields: dict[str, Any] = {"categories": 3} if field in ("scores", "marginal") else {}
+    with pytest.raises(ProblemError, match="has no order"):
+        Attribute("a", **fields | {field: {0.25, 0.5, 0.75}})
+
+
+def test_labels_from_numpy_become_pythons_own() -> None:
+    for labels, kind in (
+        (np.array(["x", "y"]), "text"),
+        (np.array([3, 1]), "integer"),
+        ([np.str_("x"), "y"], "text"),
+        ([np.bool_(True), False], "boolean"),
+        (iter(["x", "y"]), "text"),
+    ):
+        domain = Attribute("a", categories=labels).domain
+        assert domain.kind == kind
+        assert {type(label) for label in domain.labels} <= {str, int, bool}
+
+
+def test_an_attribute_takes_one_name() -> None:
+    with pytest.raises(TypeError):
+        Attribute("a", "b", categories=2)
+
+
+def test_an_unknown_attribute_is_asked_for_in_vain() -> None:
+    with pytest.raises(InputError, match="not in the problem"):
+        Problem(**valid()).attribute("smokr")
+
+
+def test_a_hostile_name_in_a_file_cannot_steer_a_terminal() -> None:
+    with pytest.raises(ProblemError) as caught:
+        Problem(**valid() | {"\x1b[31mred\n": 1})
+    assert "\x1b" not in str(caught.value)
+    with pytest.raises(ProblemError) as caught:
+        Problem(**changed("attributes.3.name", "\x1b[31mred\n"))
+    assert "\x1b" not in str(caught.value)
+
+
+def test_a_long_value_is_cut_in_the_message() -> None:
+    with pytest.raises(ProblemError) as caught:
+        Problem(**changed("attributes.3.categories", ["x" * 500]))
+    assert max(len(line) for line in str(caught.value).splitlines()) < 300
