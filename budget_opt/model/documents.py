@@ -70,7 +70,7 @@ def _parse(text: str, path: Path, error: type[InputError], faults: list[Fault]) 
         ) from None
     except RecursionError:
         raise error(f"{path}: is nested too deeply to be a file of this format.") from None
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, AttributeError):
         # integers of more than 4300 digits, and YAML tags such as !!bool before another value
         raise error(
             f"{path}: holds a number of thousands of digits, or a tag that its value does not fit."
@@ -163,11 +163,11 @@ def write_text(text: str, path: str | Path, *, new: bool = False) -> None:
     device or another thing that is no plain file is never replaced.
     """
     path = Path(path)
-    if path.exists() and (new or not path.is_file()):
-        why = "exists" if new else "is not a plain file"
-        raise InputError(f"{path}: cannot be written ({why}). Choose another place.")
     temporary = None
     try:
+        if path.exists() and (new or not path.is_file()):
+            why = "exists" if new else "is not a plain file"
+            raise InputError(f"{path}: cannot be written ({why}). Choose another place.")
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
         temporary = Path(name)
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:

@@ -21,6 +21,8 @@ from budget_opt.mechanisms.exact import exact
 
 LARGEST_EPSILON = 1e4
 SMALLEST_EPSILON = 1e-300
+SMALLEST_RETENTION = 1e-12
+"""No sampler implements much less, and nobody could notice it."""
 LARGEST_CARDINALITY = 10**6
 LARGEST_INTEGER = 2**53 - 1
 """Canonical JSON (RFC 8785) has no larger ones."""
@@ -106,9 +108,9 @@ PositiveNumber = Annotated[
 Retention = Annotated[
     float,
     *_number(
-        "a retention: above 0 (from 1e-300) and below 1",
+        "a retention above 0 and below 1 (at least 1e-12 from both)",
         "A retention of 1 needs infinite epsilon; give a share such as 0.3, or remove the field",
-        lambda number: 1e-300 <= number < 1,
+        lambda number: SMALLEST_RETENTION <= number <= 1 - SMALLEST_RETENTION,
         {"exclusiveMinimum": 0, "exclusiveMaximum": 1},
     ),
 ]

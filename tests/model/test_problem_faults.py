@@ -383,8 +383,8 @@ NUMBERS = [
     ("attributes.2.epsilon_max", 0),
     ("groups.0.epsilon_max", 0),
     ("moments.0.weight", 0),
-    ("moments.0.floor", 1e-300),
-    ("moments.3.ceiling", 1e-300),
+    ("moments.0.floor", 1e-12),
+    ("moments.3.ceiling", 1e-12),
     ("moments.0.target", 1e-100),
     ("moments.0.variance", 1e-100),
 ]
