@@ -7,8 +7,12 @@ Z = f(x) of the original one, s = E_q (f - E_q f)^2.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
     from budget_opt.allocation import AllocatedAttribute, Allocation
 
 FloatArray = npt.NDArray[np.float64]
+
+_EXPONENTS = 1022  # doubles between 2^-1022 and 2^1022 have all their digits
 
 
 @dataclass(frozen=True)
@@ -79,9 +85,10 @@ def designs_of(
     """The designs of the named attributes, in that order.
 
     `scores` replaces the declared scores of some of them, one number a category. Raises `InputError` for
-    no attribute, an unknown or repeated one, one of which nothing was released, and one without scores.
+    no attribute, an unknown or repeated one, one of which nothing was released, one without scores, and
+    scores that are no finite numbers or pass `require_products_in_range`.
     """
-    given = dict(scores or {})
+    given = scores_by_name(scores)
     known = {attribute.name: attribute for attribute in allocation.attributes}
     if not attributes:
         raise InputError("moment: no attribute is named, at least one is needed. Name one or more.")
@@ -96,7 +103,42 @@ def designs_of(
     for name in given:
         if name not in attributes:
             raise InputError(f"scores: {name!r} is not an attribute of the moment. {_hint(name, attributes)}")
-    return tuple(_design(known[name], given.get(name)) for name in attributes)
+    designs = tuple(_design(known[name], given.get(name)) for name in attributes)
+    require_products_in_range(designs)
+    return designs
+
+
+def scores_by_name(scores: Mapping[str, Sequence[float]] | None) -> dict[str, Sequence[float]]:
+    """The scores that were given, by attribute; `InputError` for anything but a mapping or None."""
+    if scores is None:
+        return {}
+    if not isinstance(scores, Mapping):
+        raise InputError(
+            f"scores: is a {type(scores).__name__}, must map names to scores, "
+            'like {"income": [0, 1, 2]}, one number a category.'
+        )
+    return dict(scores)
+
+
+def require_products_in_range(designs: Sequence[Design]) -> None:
+    """`InputError` where sums of products of the scores may leave the range of doubles.
+
+    With s the largest score of an attribute by size, k the order and n < 2^63 rows, a row's centred score
+    is at most 2 s, its noise at most 5 s^2, and every sum of `moments._variances` at most
+    n 4 (1 + k)^2 times a product of some of the 8 s^2. Attributes whose scores are all 0 take no part.
+    """
+    sizes = {one.name: float(np.abs(one.scores).max()) for one in designs}
+    room = _EXPONENTS - 63 - 2 - 2 * math.log2(1 + len(designs))
+    squares = [3 + 2 * math.log2(size) for size in sizes.values() if size > 0]
+    large, small = sum(x for x in squares if x > 0), -sum(x for x in squares if x < 0)
+    if max(large, small) > room:
+        told = ", ".join(f"attribute {name!r} up to {size:.3g}" for name, size in sizes.items())
+        passed = "the largest double, 1.8e+308" if large > room else "the least double, 2.2e-308"
+        raise InputError(
+            f"scores: {told}: their products, squared and summed over the rows, may pass {passed}. "
+            "Multiply the scores of an attribute by a constant: the moment and its error are multiplied "
+            "by the same."
+        )
 
 
 def _hint(name: str, known: Iterable[str]) -> str:
@@ -119,8 +161,36 @@ def _design(attribute: AllocatedAttribute, given: Sequence[float] | None) -> Des
             f'Give scores={{"{name}": [one number a category]}}, or state `scores` or `ordered: true` in the '
             "problem."
         )
-    f = np.asarray(scores, dtype=np.float64)
+    f = _numbers(name, scores)
     return Design(name, float(attribute.sampler.retention), _uniform(attribute.cardinality), f)
+
+
+def _numbers(name: str, scores: object) -> FloatArray:
+    """The scores as doubles; `InputError` for anything but real numbers in an order."""
+    unordered = isinstance(scores, str | bytes | Mapping | AbstractSet)
+    unordered = unordered or (isinstance(scores, np.ndarray) and scores.ndim != 1)
+    if unordered or not isinstance(scores, Collection):
+        raise InputError(
+            f"attribute {name!r}: the scores are {_short(scores)}, must be a list of numbers, one a "
+            "category, in the domain's order."
+        )
+    return np.array([_double(name, score) for score in scores], dtype=np.float64)
+
+
+def _double(name: str, score: object) -> float:
+    if isinstance(score, bool) or not isinstance(score, Real | Decimal):
+        raise InputError(
+            f"attribute {name!r}: the score {_short(score)} is not a number. Give one number a category."
+        )
+    try:
+        return float(score)
+    except (OverflowError, ValueError):  # beyond the largest double, or a signalling NaN
+        return math.nan
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _uniform(cardinality: int) -> FloatArray:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.counting import Cells, FloatArray, cells_of_codes, cells_of_counts
-from budget_opt.estimators.designs import Design, designs_of
+from budget_opt.estimators.designs import Design, designs_of, require_products_in_range, scores_by_name
 from budget_opt.estimators.estimate import MomentEstimate, Target
 from budget_opt.tables.counting import AnyCodes
 
@@ -57,7 +57,7 @@ def moments(
     """Several moments of one release, which is read once; everything else is as in `moment`."""
     from budget_opt.tables.reading import read_codes
 
-    given = dict(scores or {})
+    given = scores_by_name(scores)
     sets = [
         designs_of(allocation, tuple(names), {name: given[name] for name in names if name in given})
         for names in wanted
@@ -90,6 +90,7 @@ def moment_from_counts(
 def moment_from_cells(cells: Cells, designs: Sequence[Design], target: Target) -> MomentEstimate:
     """As `moment`, from weighted cells whose codes are in range, in the order of `designs`."""
     _check_target(target)
+    require_products_in_range(designs)
     n, order = cells.n, len(designs)
     least = max(2, order + 1)
     if n < least:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,10 +34,11 @@ def plan_for(source: Source, allocation: Allocation, *, include_empty: bool) -> 
     """The plan of a table under an allocation.
 
     An attribute without a sampler (epsilon 0, or below what any width implements) is left out unless
-    `include_empty`: a column of pure noise misleads. Raises `DataError` for columns without a budget,
-    absent columns, and where no column would be released.
+    `include_empty`: a column of pure noise misleads. Raises `DataError` for absent columns, columns
+    without a budget, public columns of nested types, and where no column would be released.
     """
     attributes = {attribute.name: attribute for attribute in allocation.attributes}
+    # first: only a table with all of these has a header whose other names may be printed
     require_columns([*attributes, *allocation.public], source)
     known = {*attributes, *allocation.public, *allocation.dropped}
     unknown = [name for name in source.names if name not in known]
@@ -47,6 +48,7 @@ def plan_for(source: Source, allocation: Allocation, *, include_empty: bool) -> 
             "attribute, list it under public with the reason, or list it under dropped.",
             column=unknown[0],
         )
+    _require_flat(allocation.public, source)
     randomized = {
         name: attribute
         for name, attribute in attributes.items()
@@ -59,3 +61,15 @@ def plan_for(source: Source, allocation: Allocation, *, include_empty: bool) -> 
             "Give an attribute a budget, or ask for the empty columns."
         )
     return Plan(columns, {name: randomized[name] for name in columns if name in randomized})
+
+
+def _require_flat(public: Sequence[str], source: Source) -> None:
+    """`DataError` for public columns with columns inside, which would keep values that no row has (R15)."""
+    nested = {name: kind for name in public if (kind := source.nested(name))}
+    if nested:
+        told = ", ".join(f"{name!r} ({kind})" for name, kind in nested.items())
+        raise DataError(
+            f"{source.title}: these public columns are of a nested type: {told}. It may keep values that no "
+            "row has. Flatten them into plain columns, or list them under dropped.",
+            column=next(iter(nested)),
+        )

@@ -57,10 +57,9 @@ def randomize_table(
 
 
 def _codes(source: FrameSource, plan: Plan) -> dict[str, Codes]:
-    findings = Findings()
-    codes = {
-        name: encoder.codes(findings, source.column(name))
-        for name, encoder in encoders_for(source, plan.domains).items()
-    }
+    findings, codes = Findings(), {}
+    for name, encoder in encoders_for(source, plan.domains).items():
+        with findings.collecting(name):
+            codes[name] = encoder.codes(findings, source.column(name))
     findings.require_none()
     return codes

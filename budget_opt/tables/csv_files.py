@@ -13,17 +13,19 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 from pyarrow import csv
 
 from budget_opt.errors import DataError
 from budget_opt.tables.source import existing_file, plain_schema
+from budget_opt.tables.translation import translated
+
+T = TypeVar("T")
 
 BLOCK_BYTES = 2**20
 """Bytes of text that are parsed at a time (Arrow reads some 30 blocks ahead); no record may be longer."""
@@ -52,14 +54,24 @@ class CsvSource:
     @cached_property
     def schema(self) -> pa.Schema:
         """The names of the header, every type text."""
-        ragged: list[Any] = []
-        with _Bytes(self._path) as stream, self._translated(ragged):
-            names = self._opened(stream, csv.ConvertOptions(), 2, ragged).schema.names
+        ragged: list[_Ragged] = []
+
+        def read() -> list[str]:
+            with _Bytes(self._path) as stream:
+                names: list[str] = self._opened(stream, csv.ConvertOptions(), 2, ragged).schema.names
+                return names
+
+        names = self._translated(read, ragged)
         return plain_schema(pa.schema([pa.field(name, pa.string()) for name in names]), self.title)
+
+    def nested(self, column: str) -> str | None:
+        """None: every cell is text."""
+        del column
+        return None
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The records in their order, with these columns."""
-        ragged: list[Any] = []
+        ragged: list[_Ragged] = []
         options = csv.ConvertOptions(
             column_types=self.schema,
             include_columns=list(columns),
@@ -67,9 +79,9 @@ class CsvSource:
             quoted_strings_can_be_null=False,
             null_values=[""],
         )
-        with _Bytes(self._path) as stream, self._translated(ragged):
-            reader = self._opened(stream, options, len(self.schema), ragged)
-            while (batch := _next(reader)) is not None:
+        with self._translated(lambda: _Bytes(self._path), ragged) as stream:
+            reader = self._translated(lambda: self._opened(stream, options, len(self.schema), ragged), ragged)
+            while (batch := self._translated(lambda: _next(reader), ragged)) is not None:
                 self._share = stream.share()
                 yield batch
             self._share = 1.0
@@ -83,9 +95,10 @@ class CsvSource:
         """How much of the file has been passed, from 0 to 1."""
         return self._share
 
-    def _opened(self, stream: _Bytes, options: Any, columns: int, ragged: list[Any]) -> Any:
+    def _opened(self, stream: _Bytes, options: Any, columns: int, ragged: list[_Ragged]) -> Any:
         def refuse(row: Any) -> str:
-            ragged.append(row)
+            # without the record's text; Arrow counts from 1 and counts the header
+            ragged.append(_Ragged(row.number - 2, row.actual_columns, row.expected_columns))
             return "error"
 
         return csv.open_csv(
@@ -98,25 +111,22 @@ class CsvSource:
             convert_options=options,
         )
 
-    @contextmanager
-    def _translated(self, ragged: list[Any]) -> Iterator[None]:
-        """Errors of the reader in our own words: theirs quote cells of the table."""
-        try:
-            yield
-        except (EOFError, gzip.BadGzipFile, zlib.error):
-            raise DataError(f"{self._path}: is not a whole gzip file. Copy or write it again.") from None
-        except OSError as failure:
-            raise DataError(f"{self._path}: cannot be read ({failure.strerror or 'input error'}).") from None
-        except (pa.ArrowException, UnicodeDecodeError) as failure:
-            raise self._explained(str(failure), ragged) from None
+    def _translated(self, work: Callable[[], T], ragged: list[_Ragged]) -> T:
+        return translated(work, lambda failure: self._explained(failure, ragged))
 
-    def _explained(self, message: str, ragged: list[Any]) -> DataError:
+    def _explained(self, failure: Exception, ragged: list[_Ragged]) -> DataError:
+        if isinstance(failure, EOFError | gzip.BadGzipFile | zlib.error):
+            return DataError(f"{self._path}: is not a whole gzip file. Copy or write it again.")
+        if isinstance(failure, OSError):
+            return DataError(f"{self._path}: cannot be read ({failure.strerror or 'input error'}).")
+        return self._not_csv(str(failure), ragged)
+
+    def _not_csv(self, message: str, ragged: list[_Ragged]) -> DataError:
         if ragged:
-            row = ragged[0]
-            record = row.number - 2  # Arrow counts from 1 and counts the header
+            record, fields, expected = ragged[0]
             return DataError(
-                f"{self._path}: record {record} (the first is 0) has {row.actual_columns} fields, the header "
-                f"has {row.expected_columns}. Correct the file; a field with a comma needs quotation marks.",
+                f"{self._path}: record {record} (the first is 0) has {fields} fields, the header "
+                f"has {expected}. Correct the file; a field with a comma needs quotation marks.",
                 count=1,
                 rows=(record,),
             )
@@ -130,6 +140,14 @@ class CsvSource:
         if "utf" in message.lower():
             return DataError(f"{self._path}: is not text in UTF-8. Convert it, for instance with iconv.")
         return DataError(f"{self._path}: is not a CSV file that can be read (RFC 4180, comma, UTF-8).")
+
+
+class _Ragged(NamedTuple):
+    """A record with another number of fields than the header; the first record is 0."""
+
+    record: int
+    fields: int
+    expected: int
 
 
 def _next(reader: Any) -> pa.RecordBatch | None:

@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from budget_opt.errors import DataError
 from budget_opt.model.domain import Domain
 from budget_opt.tables.findings import SHOWN_ROWS, Findings
 from budget_opt.tables.lookup import MISSING, NOT_A_NUMBER, UNSEEN, Positions, lookup_for, positions
+from budget_opt.tables.translation import translated
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 
@@ -38,7 +40,7 @@ class Encoder:
         """
         chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
         empty = np.empty(0, dtype=np.int32)
-        found = np.concatenate([empty, *(positions(chunk, self._lookup) for chunk in chunks)])
+        found = np.concatenate([empty, *map(self._positions, chunks)])
         if self._domain.missing is not None:
             found[found == MISSING] = self._domain.missing
         if self._domain.other is not None and not self._released:
@@ -47,6 +49,20 @@ class Encoder:
             self._record(findings, found, first_row)
             found[found < 0] = 0
         return found.astype(code_type(self._domain.cardinality))
+
+    def blank(self, rows: int) -> Codes:
+        """Codes that stand for a column which is refused as a whole."""
+        return np.zeros(rows, dtype=code_type(self._domain.cardinality))
+
+    def _positions(self, cells: pa.Array) -> Positions:
+        def unreadable(failure: Exception) -> DataError:
+            return DataError(
+                f"column {self._name!r}: has cells that cannot be read as their type says "
+                f"({type(failure).__name__}). Make the column anew.",
+                column=self._name,
+            )
+
+        return translated(lambda: positions(cells, self._lookup), unreadable)
 
     def _record(self, findings: Findings, found: Positions, first_row: int) -> None:
         for mark in (UNSEEN, MISSING, NOT_A_NUMBER):

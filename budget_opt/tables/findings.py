@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from budget_opt.errors import DataError
@@ -17,13 +18,22 @@ class _Finding:
 
 
 class Findings:
-    """Faulty cells of a whole table, collected batch by batch, so that all are told at once."""
+    """Faulty columns and cells of a whole table, collected batch by batch, so that all are told at once."""
 
     def __init__(self) -> None:
+        self._columns: dict[str, str] = {}
         self._found: dict[tuple[str, str, str], _Finding] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._found)
+        return bool(self._columns or self._found)
+
+    @contextmanager
+    def collecting(self, column: str) -> Iterator[None]:
+        """Record what refuses the whole column, such as its type, and go on after the block."""
+        try:
+            yield
+        except DataError as error:
+            self._columns.setdefault(column, str(error))
 
     def add(self, column: str, what: str, remedy: str, rows: Iterable[int], count: int) -> None:
         """Record `count` cells of `column` that are `what`, the first of them in `rows`."""
@@ -36,10 +46,12 @@ class Findings:
 
     def require_none(self) -> None:
         """Raise `DataError` if anything was found, with every column's count and first rows."""
-        if not self._found:
+        if not self:
             return
-        lines = [_line(*key, finding) for key, finding in self._found.items()]
-        (column, _, _), first = next(iter(self._found.items()))
+        lines = [*self._columns.values(), *(_line(*key, finding) for key, finding in self._found.items())]
+        faulty = [(column, _Finding()) for column in self._columns]
+        faulty += [(column, finding) for (column, _, _), finding in self._found.items()]
+        column, first = faulty[0]
         raise DataError(
             "the table does not fit the declared domains (the first record is row 0):\n  "
             + "\n  ".join(lines),

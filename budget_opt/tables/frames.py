@@ -8,7 +8,7 @@ integers and booleans as such, in pandas in the nullable types where missing is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,8 +16,11 @@ import narwhals as nw
 import pyarrow as pa
 
 from budget_opt.errors import DataError
+from budget_opt.tables.findings import Findings
 from budget_opt.tables.public import Gatherer, Order
 from budget_opt.tables.source import BATCH_ROWS, require_names
+from budget_opt.tables.translation import translated
+from budget_opt.tables.types import nested_kind
 
 _TITLE = "the table"
 
@@ -38,7 +41,7 @@ class FrameSource:
     def __init__(self, frame: Any) -> None:
         self._frame = frame
         self._kind = _kind_of(frame)
-        self.names = require_names(list(self._kind.names(frame)), _TITLE)
+        self.names = require_names(translated(lambda: list(self._kind.names(frame)), _no_names), _TITLE)
 
     @property
     def rows(self) -> int:
@@ -50,37 +53,46 @@ class FrameSource:
 
         Raises `DataError` for a column of mixed types.
         """
-        try:
-            values = self._kind.read(self._frame, name)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            # Arrow's message quotes the cell that does not fit
-            raise DataError(
-                f"column {name!r}: mixes types, or has a type that Arrow does not know. "
-                "Cast the whole column to one type.",
+
+        def mixed(failure: Exception) -> DataError:
+            del failure
+            return DataError(
+                f"column {name!r}: mixes types, or has a type or text that Arrow does not know. "
+                "Cast the whole column to one type; text must be valid Unicode.",
                 column=name,
-            ) from None
-        return _chunked(values)
+            )
+
+        return translated(lambda: _chunked(self._kind.read(self._frame, name)), mixed)
+
+    def nested(self, column: str) -> str | None:
+        """What kind of columns a column has inside, None for none."""
+        return self._kind.nested(self._frame, column)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The records in their order, with these columns."""
-        table = pa.Table.from_arrays([self.column(name) for name in columns], names=list(columns))
-        yield from table.to_batches(max_chunksize=BATCH_ROWS)
+        """The records in their order, with these columns; `DataError` tells all that cannot be read."""
+        findings, values = Findings(), []
+        for name in columns:
+            with findings.collecting(name):
+                values.append(self.column(name))
+        findings.require_none()
+        yield from pa.Table.from_arrays(values, names=list(columns)).to_batches(max_chunksize=BATCH_ROWS)
 
     def rebuilt(self, names: Sequence[str], labels: Mapping[str, Labels], order: Order) -> Any:
         """A table of the same kind with the columns `names`.
 
         Those in `labels` are given, row by row as they are to stand; the others are the frame's own
-        values at the rows of `order`.
+        values at the rows of `order`. Raises `DataError` where these cannot be taken.
         """
-        return self._kind.rebuild(self._frame, names, labels, order)
+        return translated(lambda: self._kind.rebuild(self._frame, names, labels, order), _not_taken)
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """How one kind of table names its columns, gives one as Arrow, and is built anew."""
+    """How one kind of table names its columns, gives one as Arrow, says what is in it, and is built anew."""
 
-    names: Callable[[Any], Sequence[Any]]
+    names: Callable[[Any], Iterable[Any]]
     read: Callable[[Any, str], Any]
+    nested: Callable[[Any, str], str | None]
     rebuild: Callable[[Any, Sequence[str], Mapping[str, Labels], Order], Any]
 
 
@@ -100,12 +112,41 @@ def _kind_of(frame: Any) -> _Kind:
     )
 
 
+def _no_names(failure: Exception) -> DataError:
+    del failure
+    return DataError(f"{_TITLE}: has column names that are not text. Name every column with text.")
+
+
+def _not_taken(failure: Exception) -> DataError:
+    return DataError(
+        f"{_TITLE}: the rows of a public column cannot be taken ({type(failure).__name__}). "
+        "Cast the public columns to plain types, or list them under dropped."
+    )
+
+
 def _chunked(values: pa.Array | pa.ChunkedArray) -> pa.ChunkedArray:
     return values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
 
 
 def _read_series(frame: Any, name: str) -> Any:
     return nw.from_native(frame[name], series_only=True).to_arrow()
+
+
+def _nested_in_pandas(frame: Any, name: str) -> str | None:
+    dtype = frame[name].dtype
+    if (categories := getattr(dtype, "categories", None)) is not None:
+        dtype = categories.dtype
+    arrow = getattr(dtype, "pyarrow_dtype", None)
+    return None if arrow is None else nested_kind(arrow)
+
+
+def _nested_in_polars(frame: Any, name: str) -> str | None:
+    dtype = frame.schema[name]
+    return str(dtype.base_type()).lower() if dtype.is_nested() else None
+
+
+def _nested_in_arrow(frame: Any, name: str) -> str | None:
+    return nested_kind(frame.schema.field(name).type)
 
 
 def _pandas(frame: Any, names: Sequence[str], labels: Mapping[str, Labels], order: Order) -> Any:
@@ -169,7 +210,11 @@ def _public(column: pa.ChunkedArray, order: Order) -> pa.ChunkedArray:
     return values.dictionary_encode().cast(column.type) if pa.types.is_dictionary(column.type) else values
 
 
-_PANDAS = _Kind(lambda frame: list(frame.columns), _read_series, _pandas)
-_POLARS = _Kind(lambda frame: list(frame.columns), _read_series, _polars)
-_TABLE = _Kind(lambda frame: frame.column_names, lambda frame, name: frame.column(name), _table)
-_BATCH = _Kind(lambda frame: frame.schema.names, lambda frame, name: frame.column(name), _batch)
+def _column(frame: Any, name: str) -> Any:
+    return frame.column(name)
+
+
+_PANDAS = _Kind(lambda frame: frame.columns, _read_series, _nested_in_pandas, _pandas)
+_POLARS = _Kind(lambda frame: frame.columns, _read_series, _nested_in_polars, _polars)
+_TABLE = _Kind(lambda frame: frame.schema.names, _column, _nested_in_arrow, _table)
+_BATCH = _Kind(lambda frame: frame.schema.names, _column, _nested_in_arrow, _batch)

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from budget_opt.errors import DataError
 from budget_opt.model.domain import Domain, Kind, Label
+from budget_opt.tables.types import shown_type
 
 Positions = npt.NDArray[np.int32]
 """The code of each cell, or one of the marks below."""
@@ -135,14 +136,19 @@ _ASKED = {
     "boolean": ("booleans", 'a boolean type, for instance with pandas astype("boolean")'),
     "bins": ("bins of numbers", "an integer, floating or decimal type"),
 }
+_NULLABLE = (
+    ' pandas turns integers with missing values into double: use astype("Int64") and declare '
+    '"missing": "category".'
+)
 
 
 def _require_type(given: pa.DataType, kind: Kind, name: str) -> None:
     if not _FITS[kind](given):
         meaning, target = _ASKED[kind]
+        hint = _NULLABLE if kind == "integer" and pa.types.is_floating(given) else ""
         raise DataError(
-            f"column {name!r} is of type {given}, and its declared categories are {meaning}. "
-            f"Cast the column to {target}, or declare the categories in the type of the column.",
+            f"column {name!r} is of type {shown_type(given)}, and its declared categories are {meaning}. "
+            f"Cast the column to {target}, or declare the categories in the type of the column.{hint}",
             column=name,
         )
 

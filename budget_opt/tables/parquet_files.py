@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import pyarrow as pa
 from pyarrow import parquet
 
 from budget_opt.errors import DataError
 from budget_opt.tables.source import BATCH_ROWS, existing_file, plain_schema
+from budget_opt.tables.translation import translated
+from budget_opt.tables.types import nested_kind
+
+T = TypeVar("T")
 
 
 class ParquetSource:
@@ -37,36 +41,50 @@ class ParquetSource:
     @cached_property
     def schema(self) -> pa.Schema:
         """Names and types of the columns, without metadata."""
-        with self._opened() as file:
-            return plain_schema(file.schema_arrow, self.title)
+
+        def read() -> pa.Schema:
+            with self._opened() as file:
+                return plain_schema(file.schema_arrow, self.title)
+
+        return self._translated(read)
+
+    def nested(self, column: str) -> str | None:
+        """What kind of columns a column has inside, None for none."""
+        return nested_kind(self.schema.field(column).type)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The records in their order, with these columns."""
         passed = 0
-        with self._opened() as file:
-            rows = file.metadata.num_rows
+        with self._translated(self._opened) as file:
+            rows = self._translated(lambda: file.metadata.num_rows)
             # some versions of Arrow take a file without row groups for a broken one
-            for batch in file.iter_batches(self._batch_rows, columns=list(columns)) if rows else ():
+            parts = file.iter_batches(self._batch_rows, columns=list(columns)) if rows else iter(())
+
+            def following() -> pa.RecordBatch | None:
+                batch = next(parts, None)
+                # a name with a dot also selects fields inside a column
+                return None if batch is None else batch.select(list(columns))
+
+            while (batch := self._translated(following)) is not None:
                 passed += batch.num_rows
                 self._share = passed / rows
-                # a name with a dot also selects fields inside a column
-                yield batch.select(list(columns))
+                yield batch
         self._share = 1.0
 
     def share(self) -> float:
         """How much of the file has been passed, from 0 to 1."""
         return self._share
 
-    @contextmanager
-    def _opened(self) -> Iterator[parquet.ParquetFile]:
-        try:
-            with parquet.ParquetFile(
-                self._path, pre_buffer=False, memory_map=False, page_checksum_verification=True
-            ) as file:
-                yield file
-        except (pa.ArrowException, OSError):
-            # Arrow's message may quote what it could not read
-            raise DataError(
+    def _opened(self) -> parquet.ParquetFile:
+        return parquet.ParquetFile(
+            self._path, pre_buffer=False, memory_map=False, page_checksum_verification=True
+        )
+
+    def _translated(self, work: Callable[[], T]) -> T:
+        return translated(
+            work,
+            lambda failure: DataError(
                 f"{self._path}: is not a whole Parquet file (truncated, corrupt, or another format). "
                 "Copy or write it again."
-            ) from None
+            ),
+        )

@@ -43,7 +43,7 @@ def read_codes(source: Any, domains: Mapping[str, Domain], *, released: bool = F
     """The codes of these columns, by name, for all rows; other columns are not looked at.
 
     `released` tables carry labels (bins as their label's text). Raises `DataError` for absent columns
-    and for cells outside the domains, all of them at once.
+    and for columns of other types and cells outside the domains, all of them at once.
     """
     table = open_table(source)
     require_columns(list(domains), table)
@@ -69,8 +69,12 @@ def encoders_for(
 def encoded(
     batch: pa.RecordBatch, encoders: Mapping[str, Encoder], findings: Findings, first_row: int
 ) -> dict[str, Codes]:
-    """The codes of one batch by column; what is wrong with its cells goes to `findings`."""
-    return {name: coder.codes(findings, batch.column(name), first_row) for name, coder in encoders.items()}
+    """The codes of one batch by column; what is wrong with its columns and cells goes to `findings`."""
+    codes = {name: coder.blank(batch.num_rows) for name, coder in encoders.items()}
+    for name, coder in encoders.items():
+        with findings.collecting(name):
+            codes[name] = coder.codes(findings, batch.column(name), first_row)
+    return codes
 
 
 def numbered(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.RecordBatch]]:

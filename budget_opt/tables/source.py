@@ -1,4 +1,8 @@
-"""What a table to read offers, whatever it is kept in, and what its column names must be (R14)."""
+"""What a table to read offers, whatever it is kept in, and what its column names must be (R14).
+
+In a file without a header line the first record stands where the names should be. So a name is printed
+only where it is declared, or where every declared column is there and the header thus a real one (R10).
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ from budget_opt.errors import DataError
 
 BATCH_ROWS = 2**16
 """Rows of a batch where the reader may choose."""
+
+_HEADER = "Has the file a header line?"
 
 
 class Source(Protocol):
@@ -29,6 +35,9 @@ class Source(Protocol):
     @property
     def text(self) -> bool:
         """Whether every cell is text, as in a CSV file."""
+
+    def nested(self, column: str) -> str | None:
+        """What kind of columns a column has inside, None for none; see `nested_kind`."""
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The records in their order, with these columns; `DataError` where the table is broken."""
@@ -52,39 +61,47 @@ def plain_schema(schema: pa.Schema, title: str) -> pa.Schema:
 
 
 def require_names(names: Sequence[Any], title: str) -> tuple[str, ...]:
-    """The names, unless there is none, or one is blank or stands twice: `DataError`."""
+    """The names, unless there is none, or one is blank or stands twice: `DataError` with its number."""
     if not names:
         raise DataError(f"{title}: has no columns. Is it the right table?")
     if any(not isinstance(name, str) for name in names):
         raise DataError(f"{title}: has column names that are not text. Name every column with text.")
     blank = [i + 1 for i, name in enumerate(names) if not name.strip()]
     if blank:
-        raise DataError(f"{title}: column number {blank[0]} has no name. Name every column.")
-    repeated = [name for name, times in Counter(names).items() if times > 1]
+        raise DataError(f"{title}: column number {_numbers(blank)} has no name. Name every column. {_HEADER}")
+    times = Counter(names)
+    repeated = [i + 1 for i, name in enumerate(names) if times[name] > 1]
     if repeated:
         raise DataError(
-            f"{title}: these column names stand more than once: {listed(repeated)}. "
-            "Give every column its own name.",
-            column=repeated[0],
+            f"{title}: column numbers {_numbers(repeated)} have names that stand more than once. "
+            f"Give every column its own name. {_HEADER}"
         )
     return tuple(names)
 
 
 def require_columns(wanted: Sequence[str], source: Source) -> None:
-    """`DataError` that names the columns which the table does not have."""
+    """`DataError` that names those of the wanted columns which the table does not have, and no other."""
     absent = [name for name in wanted if name not in source.names]
     if absent:
         raise DataError(
-            f"{source.title}: has no column {listed(absent)}; its columns are {listed(source.names)}. "
-            "Names must be equal, case and blanks included.",
+            f"{source.title}: has no column {listed(absent)} among its {len(source.names)}. "
+            f"Names must be equal, case and blanks included. {_HEADER}",
             column=absent[0],
         )
 
 
 def listed(names: Sequence[str], limit: int = 20) -> str:
-    """Column names, which are public, in quotes and cut where they are many."""
-    shown = ", ".join(repr(name) for name in names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+    """Names in quotes, cut where they are many; they must be declared, or stand in a real header."""
+    return _cut([repr(name) for name in names], limit)
+
+
+def _numbers(positions: Sequence[int]) -> str:
+    return _cut([str(position) for position in positions], 20)
+
+
+def _cut(items: Sequence[str], limit: int) -> str:
+    shown = ", ".join(items[:limit])
+    return shown if len(items) <= limit else f"{shown} and {len(items) - limit} more"
 
 
 def existing_file(path: Path) -> Path:

@@ -15,13 +15,17 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, TypeVar
 
 import pyarrow as pa
 from pyarrow import csv, parquet
 
 from budget_opt.errors import DataError, InputError
 from budget_opt.tables.reading import ending
+from budget_opt.tables.translation import translated
+from budget_opt.tables.types import shown_type
+
+T = TypeVar("T")
 
 ROW_GROUP_ROWS = 2**17
 """Rows of a row group, whatever the batches were."""
@@ -50,19 +54,14 @@ def open_writer(target: Path, schema: pa.Schema, *, overwrite: bool = False) -> 
     require_free(target, overwrite)
     partial = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
-        with _translated(target):
-            raw = partial.open("xb")
+        raw = _translated(target, lambda: partial.open("xb"))
         with _discarded_after_failure(raw.close):
             writer = (_Parquet if kind == ".parquet" else _Csv)(target, raw, schema)
             with _discarded_after_failure(writer.close):
                 yield writer
                 writer.close()
-            with _translated(target):
-                raw.flush()
-                os.fsync(raw.fileno())
-                raw.close()
-        with _translated(target):
-            _rename(partial, target, overwrite)
+            _translated(target, lambda: _to_disk(raw))
+        _translated(target, lambda: _rename(partial, target, overwrite))
     finally:
         partial.unlink(missing_ok=True)
 
@@ -91,21 +90,24 @@ class _Csv:
         self._target = target
         self._schema = pa.schema([(field.name, _flat(field.type)) for field in schema])
         self._stack = ExitStack()
-        with _translated(target):
-            stream: Any = raw
-            if target.suffix.lower() == ".gz":
-                packed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
-                stream = self._stack.enter_context(packed)
-            self._writer = self._stack.enter_context(csv.CSVWriter(stream, self._schema))
+        self._writer = _translated(target, lambda: self._begun(raw))
 
     def write(self, batch: pa.RecordBatch) -> None:
-        columns = [column.cast(field.type) for column, field in zip(batch.columns, self._schema, strict=True)]
-        with _translated(self._target):
-            self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        _translated(self._target, lambda: self._writer.write_batch(self._flat(batch)))
 
     def close(self) -> None:
-        with _translated(self._target):
-            self._stack.close()
+        _translated(self._target, self._stack.close)
+
+    def _begun(self, raw: IO[bytes]) -> Any:
+        stream: Any = raw
+        if self._target.suffix.lower() == ".gz":
+            packed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
+            stream = self._stack.enter_context(packed)
+        return self._stack.enter_context(csv.CSVWriter(stream, self._schema))
+
+    def _flat(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        columns = [column.cast(field.type) for column, field in zip(batch.columns, self._schema, strict=True)]
+        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
 
 class _Parquet:
@@ -115,34 +117,42 @@ class _Parquet:
         self._target, self._schema = target, schema
         self._waiting: list[pa.RecordBatch] = []
         self._rows = 0
-        with _translated(target):
-            self._writer = parquet.ParquetWriter(
+        self._writer = _translated(
+            target,
+            lambda: parquet.ParquetWriter(
                 raw,
                 schema,
                 compression="zstd",
                 write_statistics=False,
                 write_page_checksum=True,
                 dictionary_pagesize_limit=_DICTIONARY_BYTES,
-            )
+            ),
+        )
 
     def write(self, batch: pa.RecordBatch) -> None:
         self._waiting.append(batch)
         self._rows += batch.num_rows
         while self._rows >= ROW_GROUP_ROWS:
-            waiting = pa.Table.from_batches(self._waiting, self._schema)
-            self._write_group(waiting.slice(0, ROW_GROUP_ROWS))
-            self._waiting = waiting.slice(ROW_GROUP_ROWS).to_batches()
-            self._rows -= ROW_GROUP_ROWS
+            _translated(self._target, self._write_group)
 
     def close(self) -> None:
-        if self._rows:
-            self._write_group(pa.Table.from_batches(self._waiting, self._schema))
-        with _translated(self._target):
-            self._writer.close()
+        while self._rows:
+            _translated(self._target, self._write_group)
+        _translated(self._target, self._writer.close)
 
-    def _write_group(self, table: pa.Table) -> None:
-        with _translated(self._target):
-            self._writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
+    def _write_group(self) -> None:
+        """Write what waits, at most a group of it; what cannot be written does not wait any longer."""
+        batches, self._waiting, rows, self._rows = self._waiting, [], self._rows, 0
+        waiting = pa.Table.from_batches(batches, self._schema)
+        self._writer.write_table(waiting.slice(0, ROW_GROUP_ROWS), row_group_size=ROW_GROUP_ROWS)
+        self._waiting = waiting.slice(ROW_GROUP_ROWS).to_batches()
+        self._rows = max(0, rows - ROW_GROUP_ROWS)
+
+
+def _to_disk(raw: IO[bytes]) -> None:
+    raw.flush()
+    os.fsync(raw.fileno())
+    raw.close()
 
 
 def _rename(partial: Path, target: Path, overwrite: bool) -> None:
@@ -176,18 +186,18 @@ def _discarded_after_failure(close: Callable[[], None]) -> Iterator[None]:
         raise
 
 
-@contextmanager
-def _translated(target: Path) -> Iterator[None]:
-    """Errors of writing in our own words: Arrow's may quote a cell."""
-    try:
-        yield
-    except OSError as failure:
-        raise InputError(
-            f"{target}: cannot be written ({failure.strerror or 'output error'}), and nothing was left "
-            "there. Choose a folder that can be written to and has space."
-        ) from None
-    except pa.ArrowException:
-        raise DataError(f"{target}: a public column has values that this kind of file cannot hold.") from None
+def _translated(target: Path, work: Callable[[], T]) -> T:
+    """What `work` returns; its errors in our own words."""
+
+    def explained(failure: Exception) -> InputError:
+        if isinstance(failure, OSError):
+            return InputError(
+                f"{target}: cannot be written ({failure.strerror or 'output error'}), and nothing was left "
+                "there. Choose a folder that can be written to and has space."
+            )
+        return DataError(f"{target}: a public column has values that this kind of file cannot hold.")
+
+    return translated(work, explained)
 
 
 def _flat(given: pa.DataType) -> pa.DataType:
@@ -197,15 +207,22 @@ def _flat(given: pa.DataType) -> pa.DataType:
 
 def _require_flat(schema: pa.Schema, target: Path) -> None:
     for field in schema:
-        column = pa.schema([(field.name, _flat(field.type))])
-        try:
-            with csv.CSVWriter(io.BytesIO(), column) as writer:
-                writer.write_batch(
-                    pa.RecordBatch.from_arrays([pa.nulls(0, column.field(0).type)], schema=column)
-                )
-        except pa.ArrowException:
-            raise DataError(
-                f"{target}: a CSV file cannot hold column {field.name!r} of type {field.type}. "
-                "Write a .parquet file, or drop the column.",
-                column=field.name,
-            ) from None
+        _require_csv(field, target)
+
+
+def _require_csv(field: pa.Field, target: Path) -> None:
+    column = pa.schema([(field.name, _flat(field.type))])
+
+    def written() -> None:
+        with csv.CSVWriter(io.BytesIO(), column) as writer:
+            writer.write_batch(pa.RecordBatch.from_arrays([pa.nulls(0, column.field(0).type)], schema=column))
+
+    def explained(failure: Exception) -> DataError:
+        del failure
+        return DataError(
+            f"{target}: a CSV file cannot hold column {field.name!r} of type {shown_type(field.type)}. "
+            "Write a .parquet file, or drop the column.",
+            column=field.name,
+        )
+
+    translated(written, explained)

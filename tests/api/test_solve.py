@@ -31,7 +31,8 @@ def random_problem(seed: int) -> bo.Problem:
         members = rng.choice(names, size=int(rng.integers(1, min(size, 3) + 1)), replace=False)
         wish = objective == "min_epsilon" or rng.random() < 0.3
         floor = 0.5 * even.retention(*members) ** 1.2 if wish and not attributes[0].epsilon else None
-        moments.append(bo.CrossMoment(*members, weight=float(rng.uniform(0.1, 5)), floor=floor or None))
+        stated = floor if floor and floor > 1e-9 else None
+        moments.append(bo.CrossMoment(*members, weight=float(rng.uniform(0.1, 5)), floor=stated))
     if objective == "min_epsilon" and not any(moment.floor for moment in moments):
         objective = "max_min"
     groups = []

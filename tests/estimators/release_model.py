@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from budget_opt.estimators.designs import Design
+from budget_opt.mechanisms.sampler import sampler_for
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -77,3 +80,19 @@ def sparse(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
     present = rng.choice(size, max(3, size // 4), replace=False)
     shares[present] = rng.dirichlet(np.ones(present.size))
     return shares.reshape(shape)
+
+
+def allocation_like() -> Any:
+    def attribute(name: str, r: int, epsilon: float, scores: tuple[float, ...] | None) -> SimpleNamespace:
+        sampler = sampler_for(epsilon, r)
+        return SimpleNamespace(
+            name=name, cardinality=r, epsilon=epsilon, sampler=sampler, score_values=scores
+        )
+
+    return SimpleNamespace(
+        attributes=(
+            attribute("smoker", 2, 1.0, (0.0, 1.0)),
+            attribute("region", 3, 1.0, None),
+            attribute("silent", 2, 0.0, (0.0, 1.0)),
+        )
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,12 +28,11 @@ from budget_opt.estimators.moments import (
     moment_from_counts,
     moments,
 )
-from budget_opt.mechanisms.sampler import sampler_for
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.moment import CrossMoment
 from budget_opt.model.problem import Problem
 from budget_opt.tables.counting import joint_counts
-from tests.estimators.release_model import design, matrix, moment_of, released_shares, skewed
+from tests.estimators.release_model import allocation_like, design, matrix, moment_of, released_shares, skewed
 
 TARGETS: tuple[Target, ...] = ("population", "data")
 
@@ -184,22 +182,6 @@ def test_an_unknown_target_or_level_is_refused() -> None:
     for level in (0.0, 1.0, 95.0, math.nan):
         with pytest.raises(InputError, match="level"):
             moment_from_counts(counts, designs).interval(level)
-
-
-def allocation_like() -> Any:
-    def attribute(name: str, r: int, epsilon: float, scores: tuple[float, ...] | None) -> SimpleNamespace:
-        sampler = sampler_for(epsilon, r)
-        return SimpleNamespace(
-            name=name, cardinality=r, epsilon=epsilon, sampler=sampler, score_values=scores
-        )
-
-    return SimpleNamespace(
-        attributes=(
-            attribute("smoker", 2, 1.0, (0.0, 1.0)),
-            attribute("region", 3, 1.0, None),
-            attribute("silent", 2, 0.0, (0.0, 1.0)),
-        )
-    )
 
 
 def test_designs_carry_the_samplers_own_lambda_and_the_declared_scores() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -18,10 +19,13 @@ from budget_opt.allocation import Allocation
 from budget_opt.errors import BudgetOptError, DataError, InputError, RandomSourceError
 from budget_opt.randomizer import files
 from budget_opt.randomizer.files import FileOptions, randomize_file
+from budget_opt.randomizer.table import randomize_table
 from budget_opt.randomizer.words import SecureWords
 from budget_opt.tables import reading
 from budget_opt.tables.parquet_files import ParquetSource
 from budget_opt.tables.reading import open_file
+from budget_opt.tables.types import nested_kind
+from tests.error_chain import everything_said
 
 Survey = Callable[[int], pa.Table]
 WriteTable = Callable[..., Path]
@@ -251,20 +255,111 @@ def test_r15_the_index_of_a_pandas_file_is_refused_like_any_column_without_a_bud
     )
 
 
-def test_a_nested_public_column_goes_into_parquet_only(
-    tmp_path: Path, allocation: Allocation, survey: Survey, write_table: WriteTable
+def _inside(labels: pa.Array) -> dict[str, pa.Array]:
+    """One row, without the canary, of every type that has columns inside."""
+    cells = {
+        "list": pa.ListArray.from_arrays([0, 1, 2], labels),
+        "large_list": pa.LargeListArray.from_arrays([0, 1, 2], labels),
+        "fixed_size_list": pa.FixedSizeListArray.from_arrays(labels, 1),
+        "struct": pa.StructArray.from_arrays([labels], ["CANARY"]),
+        "map": pa.MapArray.from_arrays([0, 1, 2], pa.array(["k", "k"]), labels),
+        "sparse_union": pa.UnionArray.from_sparse(pa.array([0, 0], pa.int8()), [labels]),
+        "run_end_encoded": pa.RunEndEncodedArray.from_arrays([1, 2], labels),
+    }
+    return {kind: array.slice(1) for kind, array in cells.items()}
+
+
+LABELS = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), ["CANARY", "w"])
+NESTED = _inside(LABELS)
+
+
+@pytest.mark.parametrize("kind", NESTED)
+def test_r15_a_nested_public_column_in_memory_is_refused(
+    allocation: Allocation, survey: Survey, kind: str
 ) -> None:
-    table = survey(3).set_column(3, "wave", pa.array([[1], [2, 3], None]))
+    table = survey(1).set_column(3, "wave", pa.chunked_array([NESTED[kind]]))
+    frames = [table, table.to_batches()[0]]
+    if kind != "sparse_union":
+        frames.append(table.to_pandas(types_mapper=pd.ArrowDtype))
+    for frame in frames:
+        with pytest.raises(DataError, match=rf"'wave' \({kind}\).*Flatten.*dropped") as caught:
+            randomize_table(frame, allocation)
+        assert caught.value.column == "wave"
+        assert "CANARY" not in everything_said(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [([["a"]], "list"), ([{"CANARY": 1}], "struct"), (pl.Series([[1]], dtype=pl.Array(pl.Int8, 1)), "array")],
+)
+def test_r15_a_nested_public_column_of_polars_is_refused(
+    allocation: Allocation, survey: Survey, cells: Any, kind: str
+) -> None:
+    table = pl.DataFrame(survey(1)).with_columns(pl.Series("wave", cells))
+    with pytest.raises(DataError, match=rf"'wave' \({kind}\)") as caught:
+        randomize_table(table, allocation)
+    assert "CANARY" not in str(caught.value)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kind", ["list", "struct", "map", "large_list"])
+def test_r15_a_nested_public_column_of_a_file_is_refused(
+    tmp_path: Path, allocation: Allocation, survey: Survey, write_table: WriteTable, kind: str, target: str
+) -> None:
+    cells = _inside(LABELS.cast(pa.string()))[kind]
+    table = survey(1).set_column(3, "wave", pa.chunked_array([cells]))
     path = write_table(table, tmp_path / "t.parquet")
-    assert_refused(
+    message = assert_refused(
         tmp_path,
         DataError,
-        "'wave' of type list",
-        lambda: randomize_file(path, allocation, tmp_path / "r.csv"),
+        rf"'wave' \({kind}\)",
+        lambda: randomize_file(path, allocation, tmp_path / target),
     )
-    randomize_file(path, allocation, tmp_path / "r.parquet")
-    assert sorted(map(str, parquet.read_table(tmp_path / "r.parquet")["wave"].to_pylist())) == [
-        "None",
-        "[1]",
-        "[2, 3]",
-    ]
+    assert "CANARY" not in message
+
+
+def test_r15_dictionaries_inside_other_types_are_nested_and_plain_ones_are_not() -> None:
+    assert nested_kind(LABELS.type) is None
+    assert nested_kind(pa.uuid()) is None
+    assert nested_kind(pa.dictionary(pa.int8(), LABELS.type)) == "dictionary of dictionary"
+    assert nested_kind(pa.dictionary(pa.int8(), pa.list_(pa.int8()))) == "dictionary of list"
+    assert nested_kind(pa.opaque(LABELS.type, "a", "b")) == "extension of dictionary"
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        (["7", "1", "0", "w1", "CANARY"], "no column 'city', 'size', 'owns', 'age', 'wave' among its 5"),
+        (["city", "size", "owns", "CANARY", "wave", "CANARY 2"], "no column 'age' among its 6"),
+        (["CANARY", "1", "CANARY"], "column numbers 1, 3 have names that stand more than once"),
+        (["CANARY", " "], "column number 2 has no name"),
+    ],
+)
+def test_r10_r35_the_first_record_of_a_file_without_header_is_not_printed(
+    tmp_path: Path, allocation: Allocation, name: str, header: list[str], message: str
+) -> None:
+    path = tmp_path / name
+    if name == "t.csv":
+        path.write_text("\n".join([",".join(header)] * 3))
+    else:
+        parquet.write_table(pa.table([["x"]] * len(header), names=header), path)
+    said = assert_refused(
+        tmp_path, DataError, message, lambda: randomize_file(path, allocation, tmp_path / "r.csv")
+    )
+    assert "CANARY" not in said
+    assert "Has the file a header line?" in said
+
+
+def test_columns_of_wrong_types_are_told_at_once_for_a_table_and_for_a_file(
+    tmp_path: Path, allocation: Allocation, survey: Survey, write_table: WriteTable
+) -> None:
+    table = survey(4).set_column(5, "size", pa.array([1.0, 2.0, 4.0, None]))
+    table = table.set_column(4, "city", pa.array([1, 2, 3, 4])).set_column(2, "owns", pa.array(["true"] * 4))
+    path = write_table(table, tmp_path / "t.parquet")
+    for release in (
+        lambda: randomize_table(table, allocation),
+        lambda: randomize_file(path, allocation, tmp_path / "r.csv"),
+    ):
+        said = assert_refused(tmp_path, DataError, "does not fit", release)
+        assert all(f"column '{name}' is of type" in said for name in ("size", "city", "owns"))
