@@ -26,7 +26,7 @@ _ROUNDS = 4
 class Box:
     """lower <= epsilon <= upper, shape (M,).
 
-    `empty` where the bounds alone show that no split meets the floors; lower and upper are then the stated ones.
+    `empty` where the bounds alone show that no split meets the floors; the box is then the stated one.
     """
 
     lower: FloatArray

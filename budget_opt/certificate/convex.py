@@ -1,12 +1,14 @@
 """Bounds of the convex objectives by weak duality, at a cost linear in the problem (DESIGN 2.5).
 
-For every y >= 0 on the floors, mu >= 0 on the budgets and kappa >= 0 on the ceilings' chords
+For every y >= 0 on the floors, mu >= 0 on the budgets and kappa >= 0 on the ceilings
 
     objective <= constant + sum_m max_e [ c_m log lambda_m - g_m log tau_m - nu_m e ]
-                 + mu . B + kappa . beta - y . b
+                 + mu . B - y . log floor + kappa . log ceiling
 
-where c gains the floors' y and nu collects cost, mu and kappa. Everything that rounding may hide is
-added: the result is a bound of the exact problem, with exact caps and true floors.
+where c gains y and loses kappa, summed over an attribute's moments, and nu collects cost and mu. With x = log
+lambda as the variable, floors and ceilings are both linear and epsilon(x) is convex: ceilings leave these
+objectives convex, and the gap still closes (with a, b other than 1 in `min_variance` it may not). Everything
+that rounding may hide is added: the result is a bound of the exact problem, with exact caps and true floors.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from budget_opt.certificate.box import Box, Rows, budget_rows, chord_rows, root_box
+from budget_opt.certificate.box import Box, Rows, budget_rows, root_box
 from budget_opt.certificate.lagrangian import UNIT_ROUNDOFF, Maxima, maxima
 from budget_opt.certificate.linearization import linearize
 from budget_opt.certificate.multipliers import Multipliers
@@ -30,13 +32,12 @@ class Frame:
     arrays: Arrays
     box: Box
     budgets: Rows
-    chords: Rows
 
     @classmethod
     def of(cls, arrays: Arrays) -> Frame:
-        """Box and rows; the box is tightened only where ceilings need their chords."""
+        """Box and rows; the box is tightened only where ceilings need lower bounds above 0."""
         box = root_box(arrays) if arrays.ceilings.size else Box(arrays.lower, arrays.upper)
-        return cls(arrays, box, budget_rows(arrays), chord_rows(arrays, box))
+        return cls(arrays, box, budget_rows(arrays))
 
 
 def bound(frame: Frame, epsilon: FloatArray, multipliers: Multipliers) -> float:
@@ -53,20 +54,21 @@ def log_bound(frame: Frame, epsilon: FloatArray, multipliers: Multipliers) -> tu
     arrays = frame.arrays
     point = epsilon if multipliers.point is None else multipliers.point
     linear = linearize(arrays, point, multipliers.moments)
-    kappa = multipliers.ceilings[arrays.ceilings]
-    c = linear.c + arrays.incidence.T @ multipliers.floors
-    nu = linear.cost + multipliers.budgets @ frame.budgets.coefficient + kappa @ frame.chords.coefficient
+    ceilings, floors = arrays.ceilings, arrays.floors
+    gain, pull = linear.c + arrays.incidence.T @ multipliers.floors, arrays.incidence.T @ multipliers.ceilings
+    share = _bounded_share(gain + linear.g, pull, frame.box.lower)
+    c = gain - share * pull
+    nu = linear.cost + multipliers.budgets @ frame.budgets.coefficient
     # a decimal of an allocation and its double differ by half a unit in the last place
     best = maxima(
         c, linear.g, nu, arrays.cardinality, frame.box.lower * (1 - 2**-52), frame.box.upper * (1 + 2**-52)
     )
-    floors = arrays.floors
     parts = np.concatenate(
         [
             [linear.constant],
             best.value,
             multipliers.budgets * frame.budgets.limit,
-            kappa * frame.chords.limit,
+            share * multipliers.ceilings[ceilings] * arrays.log_ceiling[ceilings],
             -multipliers.floors[floors] * arrays.log_floor[floors],
         ]
     )
@@ -74,10 +76,16 @@ def log_bound(frame: Frame, epsilon: FloatArray, multipliers: Multipliers) -> tu
         # -inf: a member of a weighted moment cannot have any retention; +inf: nothing limits the objective
         return (-math.inf if np.any(parts == -math.inf) else math.inf), best
     # c and nu are sums over an attribute's rows; numpy sums the linear constant pairwise
-    rows = np.bincount(arrays.incidence.indices, minlength=1).max() + len(arrays.budgets) + kappa.size
+    rows = np.bincount(arrays.incidence.indices, minlength=1).max() + len(arrays.budgets)
     summed = (2.0 * rows + 64.0) * UNIT_ROUNDOFF * (np.sum(np.abs(parts)) + linear.size)
     allowance = math.fsum([float(np.sum(best.allowance)), float(summed)])
     return math.nextafter(math.fsum(parts) + allowance, math.inf), best
+
+
+def _bounded_share(gain: FloatArray, pull: FloatArray, lower: FloatArray) -> float:
+    """The largest share <= 1 of the ceilings' multipliers that no attribute at epsilon 0 makes infinite."""
+    held = (lower == 0) & (pull > gain)
+    return float(np.min(gain[held] / pull[held], initial=1.0))
 
 
 def in_objective_unit(arrays: Arrays, log_upper: float) -> float:

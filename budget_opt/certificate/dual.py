@@ -92,7 +92,7 @@ class Dual:
                 kept[arrays.floors] - arrays.log_floor[arrays.floors],
                 (ratios - multipliers.moments[self._shared] @ ratios) / (total * self._unit),
                 (frame.budgets.limit - frame.budgets.coefficient @ spent) * self._budget_unit / self._unit,
-                frame.chords.limit - frame.chords.coefficient @ spent,
+                arrays.log_ceiling[arrays.ceilings] - kept[arrays.ceilings],
             ]
         )
         return value / self._unit, np.clip(gradient, -_BEYOND, _BEYOND)

@@ -33,7 +33,7 @@ def fit_multipliers(frame: Frame, epsilon: FloatArray) -> Multipliers:
     """The best multipliers found for the split `epsilon` (M,), deterministic."""
     best, least = Multipliers.zero(frame.arrays).sanitized(frame.arrays), np.inf
     for active in _ACTIVE:
-        candidate = _stationary(frame, epsilon, active)
+        candidate = stationary_multipliers(frame, epsilon, active)
         reached = log_bound(frame, epsilon, candidate)[0]
         if reached < least:
             best, least = candidate, reached
@@ -83,7 +83,7 @@ def _active_rows(frame: Frame, epsilon: FloatArray, tolerance: float) -> _Active
     return _Active(floors, moments, budgets, ceilings)
 
 
-def _stationary(frame: Frame, epsilon: FloatArray, tolerance: float) -> Multipliers:
+def stationary_multipliers(frame: Frame, epsilon: FloatArray, tolerance: float) -> Multipliers:
     """Non-negative least squares on the stationarity conditions with the rows active at `tolerance`."""
     arrays = frame.arrays
     active = _active_rows(frame, epsilon, tolerance)

@@ -1,6 +1,6 @@
 """The separable maximum behind every convex certificate (DESIGN 2.5; shared/CONVEX_SOLVER.md, Stop 2).
 
-Letters: c, g, nu >= 0 the coefficients of log lambda, of -log tau and of -epsilon; r the effective
+Letters: c, g, nu the coefficients of log lambda, of -log tau and of -epsilon; r the effective
 cardinality; d = exp(epsilon) - 1, found as a root, because exp(epsilon) itself loses small epsilons.
 """
 
@@ -38,18 +38,31 @@ def maxima(
 ) -> Maxima:
     """max over lower <= e <= upper of c log lambda(e) - g log tau(e) - nu e, elementwise.
 
-    All of c, g, nu are >= 0; `upper` may be inf, and the value is then inf where nu < g, or nu = g = 0
-    leaves the supremum 0. The function is concave in logit lambda, with one stationary point
+    g, nu >= 0; c has any sign; `upper` may be inf. The value is inf where nothing holds the function: c < 0
+    with lower = 0, or nu < g without an upper bound. Stationary points obey
 
-        (nu - g) d^2 + (nu r - g (r + 1) - c r) d - (g + c) r = 0.
+        (nu - g) d^2 + (nu r - g (r + 1) - c r) d - (g + c) r = 0;
 
-    value + allowance is at least the exact maximum of the given doubles: the root is a backward stable
-    function of c, g, nu, and an error of the maximizer enters in second order only.
+    for c >= 0 the function is concave in logit lambda and has one, for c < 0 (ceilings) it may have two, and
+    its maximum may be at an end. value + allowance is at least the exact maximum of the given doubles: a root
+    is a backward stable function of c, g, nu, and an error of the maximizer enters in second order only.
     """
-    epsilon = np.clip(stationary(c, g, nu, cardinality), lower, upper)
+    epsilon = np.clip(stationary(np.maximum(c, 0.0), g, nu, cardinality), lower, upper)
+    best = _valued(c, g, nu, cardinality, epsilon)
+    if not np.any(c < 0):
+        return best
+    for other in (lower, upper, *_both_roots(c, g, nu, cardinality)):
+        # where c >= 0 the point above is the maximum already
+        point = np.where(c < 0, np.clip(other, lower, upper), epsilon)
+        tried = _valued(c, g, nu, cardinality, point)
+        best = Maxima(*(np.where(tried.value > best.value, x, y) for x, y in zip(tried, best, strict=True)))
+    return best
+
+
+def _valued(c: FloatArray, g: FloatArray, nu: FloatArray, r: FloatArray, epsilon: FloatArray) -> Maxima:
     terms = (
-        _times(c, rr.log_retention(epsilon, cardinality)),
-        _times(g, -rr.log_tau(epsilon, cardinality)),
+        _times(c, rr.log_retention(epsilon, r)),
+        _times(g, -rr.log_tau(epsilon, r)),
         _times(nu, -epsilon),
     )
     size = sum(np.abs(term) for term in terms) + _times(g, epsilon)
@@ -57,6 +70,19 @@ def maxima(
         value = np.asarray(sum(terms))
     value = np.where(np.isnan(value), np.inf, value)  # inf - inf: epsilon is unbounded, the supremum too
     return Maxima(value, epsilon, _ROUNDINGS * UNIT_ROUNDOFF * np.asarray(size) + _VANISHING)
+
+
+def _both_roots(c: FloatArray, g: FloatArray, nu: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The epsilons of both stationary points, 0 where there is none."""
+    scale = np.maximum(np.maximum(np.abs(c), g), np.maximum(nu, 1e-300))
+    c, g, nu = c / scale, g / scale, nu / scale
+    lead, constant = nu - g, -(g + c) * r
+    middle = nu * r - g * (r + 1.0) - c * r
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        larger = -0.5 * (middle + np.copysign(np.sqrt(middle**2 - 4.0 * lead * constant), middle))
+        roots = [np.log1p(d) for d in (larger / lead, constant / larger)]
+    first, second = (np.where(np.isnan(root), 0.0, root) for root in roots)
+    return first, second
 
 
 def stationary(c: FloatArray, g: FloatArray, nu: FloatArray, r: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ class Multipliers:
     `floors` (K,) of log R_k >= log floor_k, per unit of the objective's logarithm (of epsilon for
     `min_epsilon`); `moments` (K,) the shares of the moments in the minimum of `max_min`, summing to
     one, 0 for the other objectives; `budgets` (J,) in the order of `Arrays.budgets`, per nat;
-    `ceilings` (K,) of the ceilings' chords. `point` (M,) is where `min_variance` is linearized;
+    `ceilings` (K,) of log R_k <= log ceiling_k. `point` (M,) is where `min_variance` is linearized;
     None means at the split that is judged.
     """
 

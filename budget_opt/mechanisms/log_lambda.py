@@ -1,6 +1,6 @@
 """Randomized response in x = log lambda < 0, the coordinate in which floors and ceilings are both linear.
 
-epsilon = log(1 + r exp(x) / (1 - exp(x))) is convex in x, as the inverse of a concave increasing function; its
+epsilon = log(1 + r exp(x) / (1 - exp(x))) is convex in x, the inverse of a concave increasing function; its
 slope grows without limit towards x = 0. With w = 1 / (1 - lambda): d logit lambda / d x = w.
 """
 

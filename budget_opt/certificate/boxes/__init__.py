@@ -1,1 +1,1 @@
-"""The star bound on many boxes at once, laid out for speed: what a global search evaluates (GLOBAL_SOLVER 2, 4)."""
+"""The star bound on many boxes at once, laid out for the speed of a search (GLOBAL_SOLVER 2, 4)."""

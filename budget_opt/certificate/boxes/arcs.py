@@ -1,8 +1,10 @@
 """What every arc says about its term on each box (GLOBAL_SOLVER 2).
 
-A star with centre i over-estimates the product of the others by  constant + sum_q (linear_q z_q + bend_q z_q^2 / 2);  the
+A star with centre i over-estimates the product of the others by  constant + sum_q (linear_q z_q + bend_q
+z_q^2 / 2);  the
 global quadratic over-estimates the whole product. With weights >= 0 the product is supermodular and
-coordinate-wise convex, so that the facets of its Lovasz extension hold; for q first in an order and Q the rest,
+coordinate-wise convex, so that the facets of its Lovasz extension hold; for q first in an order and Q the
+rest,
 (U_q - z_q)(prod_Q z - prod_Q L) >= 0 gives them by induction.
 """
 
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from budget_opt.certificate.boxes.layout import DegreeLayout
-from budget_opt.model.arrays import FloatArray
+from budget_opt.model.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class Stars:
 class Arcs:
     """Arcs of one degree; `stars` is None for pairs, whose stars are z_j itself.
 
-    The global quadratic: constant (T, B), linear and bend (T, d, B). `size` (T, B) bounds the sum of the absolute
+    The global quadratic: constant (T, B), linear and bend (T, d, B). `size` (T, B) bounds the sum of the
+    absolute
     values of everything that is summed for one term, over the box.
     """
 
@@ -42,6 +45,14 @@ class Arcs:
     linear: FloatArray
     bend: FloatArray
     size: FloatArray
+
+    def only(self, index: IntArray) -> Arcs:
+        """The arcs on some of the boxes."""
+        stars = self.stars
+        if stars is not None:
+            stars = Stars(*(x[..., index] for x in (stars.constant, stars.linear, stars.bend)))
+        parts = (x[..., index] for x in (self.constant, self.linear, self.bend, self.size))
+        return Arcs(self.low[..., index], stars, *parts)
 
 
 def arcs_of(degree: DegreeLayout, low: FloatArray, high: FloatArray, point: FloatArray) -> Arcs:

@@ -4,13 +4,14 @@
     C_i = const_i + sum_r nu_ri beta_r + sum_{j != i} max [ W_ij z + W2_ij z^2 / 2 - nu_ij e(z) ]
     nu_ij = sum_r nu_ri b_rj,   mu_i = sum_r mu_r b_ri
 
-(GLOBAL_SOLVER 2; GLOBAL_SOLVER_PROOFS 4). It is valid for all shares that sum to the terms' weights, and all nu, mu,
+(GLOBAL_SOLVER 2; GLOBAL_SOLVER_PROOFS 4). It is valid for all shares that sum to the terms' weights, and all
+nu, mu,
 kappa >= 0. Boxes stand on the last axis. The first row's multiplier is chosen here (`outer`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from budget_opt.certificate.boxes.outer import Floors, Hints, Outer, OuterProble
 from budget_opt.certificate.stars.maxima import Psi
 from budget_opt.mechanisms import inverse
 from budget_opt.mechanisms import randomized_response as rr
-from budget_opt.model.arrays import FloatArray
+from budget_opt.model.arrays import FloatArray, IntArray
 
 _UNIT = 2.0**-53
 HIGHEST = 1.0 - 2.0**-52
@@ -49,7 +50,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Relaxation:
-    """A weighted sum on B boxes: ends and tangent points in z (M, B), rows, floors (F, M) with log_floor (F,)."""
+    """A weighted sum on B boxes: ends and tangent points in z (M, B), rows, and floors (F, M), (F,)."""
 
     layout: Layout
     r: FloatArray
@@ -89,6 +90,23 @@ class Relaxation:
     def count(self) -> int:
         """B."""
         return int(self.low.shape[1])
+
+    def only(self, index: IntArray) -> Relaxation:
+        """Some of the boxes."""
+        rows = self.rows
+        if rows.limit.shape[1] > 1:
+            rows = Rows(rows.coefficient[:, :, index], rows.limit[:, index], rows.plain)
+        return replace(
+            self,
+            low=self.low[:, index],
+            high=self.high[:, index],
+            point=self.point[:, index],
+            least=self.least[:, index],
+            most=self.most[:, index],
+            rows=rows,
+            arcs=tuple(arcs.only(index) for arcs in self.arcs),
+            absolute=self.absolute[index],
+        )
 
 
 @dataclass(frozen=True)
@@ -200,7 +218,7 @@ def _others(size: int) -> list[list[int]]:
 def _stars(
     degree: DegreeLayout, arcs: Arcs, shares: FloatArray
 ) -> tuple[FloatArray | None, FloatArray, FloatArray | None]:
-    """Per centre, weighted by shares: constants (T, d, B), slopes and bends (T, d, d - 1, B); None where they are 0."""
+    """Per centre, weighted by shares: constants, slopes and bends, (T, d, ...); None where all are 0."""
     alpha = shares[:, :-1].reshape(len(shares), degree.degree, degree.stars, -1)
     if arcs.stars is None:
         return None, alpha, None

@@ -1,4 +1,7 @@
-"""The inner maxima  W z + W2 z^2 / 2 - nu e(z)  over [L, U]: convex, then concave, W of any sign (GLOBAL_SOLVER_PROOFS 1)."""
+"""The inner maxima  W z + W2 z^2 / 2 - nu e(z)  over [L, U] (GLOBAL_SOLVER_PROOFS 1).
+
+Convex, then concave, with W of any sign.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def inner_maxima(w: FloatArray, w2: FloatArray | None, nu: FloatArray, on: Inter
 
 
 def _linear(w: FloatArray, nu: FloatArray, on: Interval) -> Inner:
-    """The larger root of p(z) = r nu / W; where there is none, L is best, and any other point does no harm."""
+    """The larger root of p(z) = r nu / W; where there is none, L is best, and no other point harms."""
     with np.errstate(over="ignore"):
         product = on.r * nu / (np.maximum(w, 0.0) + 1e-300)
         z = np.clip(inverse.upper_point(product, on.r), on.low, on.high)
@@ -60,7 +63,8 @@ def _quadratic(w: FloatArray, w2: FloatArray, nu: FloatArray, on: Interval) -> I
         p, p1 = inverse.slope_product(z, r)
         slope = w + w2 * z
         fall = np.minimum(p1 * slope + p * w2, flat - 1e-300)
-        z = np.maximum(z - np.minimum(p * slope - product, 0.0) / fall, middle)
+        with np.errstate(over="ignore"):
+            z = np.maximum(z - np.minimum(p * slope - product, 0.0) / fall, middle)
     z = np.clip(z, on.low, on.high)
     p, _ = inverse.slope_product(z, r)
     per = product / p

@@ -1,6 +1,7 @@
 """Where the arcs of every term stand, and which sums they enter; fixed for one problem (GLOBAL_SOLVER 4.3).
 
-A term of degree d has d centres with n arcs each: d - 1 facets (the rotations of one order of the others) and, from
+A term of degree d has d centres with n arcs each: d - 1 facets (the rotations of one order of the others)
+and, from
 degree 3 on, a quadratic star; and one global quadratic. Its shares are (T, d n + 1, B), centres first.
 """
 
@@ -20,8 +21,10 @@ from budget_opt.model.arrays import FloatArray, IntArray
 class DegreeLayout:
     """The T terms of one degree d: members (T, d), weight (T,), and the two scatters.
 
-    `pair` (T, d, d - 1) is the index of the ordered pair (centre, other). `to_pairs` sums entries (T, d, d - 1) into
-    pairs (P,), `to_attributes` entries (T, d) into attributes (M,); `to_pairs` is None where that is a permutation.
+    `pair` (T, d, d - 1) is the index of the ordered pair (centre, other). `to_pairs` sums entries (T, d, d -
+    1) into
+    pairs (P,), `to_attributes` entries (T, d) into attributes (M,); `to_pairs` is None where that is a
+    permutation.
     """
 
     members: IntArray

@@ -1,7 +1,9 @@
 """The outer maxima of all attributes and the price of the first row that goes with them (GLOBAL_SOLVER 4.1).
 
-psi_i(z; mu) depends on the price mu of the first row through -mu b_i e. Each pass takes one Newton step of every attribute
-at the current price, sorts the prices at which attributes would rather stay at their lower ends, and moves the price
+psi_i(z; mu) depends on the price mu of the first row through -mu b_i e. Each pass takes one Newton step of
+every attribute
+at the current price, sorts the prices at which attributes would rather stay at their lower ends, and moves
+the price
 to where the row is spent exactly: between two of them, or at one, whose attribute is then mixed of both ends.
 Any price and any points give a bound; the passes only make it good.
 """
@@ -15,7 +17,7 @@ import numpy as np
 from budget_opt.certificate.stars.maxima import Psi, second_piece
 from budget_opt.mechanisms import inverse
 from budget_opt.mechanisms import randomized_response as rr
-from budget_opt.model.arrays import BoolArray, FloatArray, IntArray
+from budget_opt.model.arrays import FloatArray, IntArray
 
 _UNIT = 2.0**-53
 _PASSES = 4
@@ -23,6 +25,8 @@ _UP = 6.0
 """Nats beyond log r from which a Newton step leads down well."""
 _QUICK = 3.0
 """The most that epsilon responds to the logarithm of the price; far up it is 1."""
+_SMALLEST = 1e-13
+"""Of gain a nat; a smaller price is as good as 0."""
 _FAR = 3.0
 """The most that the logarithm of the price moves in one pass."""
 
@@ -32,7 +36,7 @@ Hints = tuple[FloatArray, FloatArray, FloatArray]
 
 @dataclass(frozen=True)
 class Floors:
-    """log lambda of floors' attributes over-estimated by tangents at v: pull = floors' multipliers summed (M, B).
+    """log lambda over-estimated by tangents at v; `pull` (M, B) sums the multipliers of its floors.
 
     `slope` d log lambda / d e, `log_v`, `e_v`, `v` at the tangent point.
     """
@@ -46,7 +50,7 @@ class Floors:
 
 @dataclass(frozen=True)
 class OuterProblem:
-    """psi without the first row's price and without floors; `row` (M, 1 or B), `limit` (B,), `rest` other prices.
+    """psi without first price and floors; `row` (M, 1 or B), `limit` (B,), `rest` the other prices.
 
     `least`, `most` are epsilon at the ends; `start` where to begin:
     points, and points left and right of which the maxima should be; `price` (B,) a price to begin at.
@@ -65,10 +69,13 @@ class OuterProblem:
 
 @dataclass(frozen=True)
 class Outer:
-    """What was found: price (B,); maxima summed (B,) and each (M, B), without the lower ends (`inside`); psi as maximized;
+    """The price (B,) found and the maxima there, summed (B,) and each (M, B).
+
+    `inside` leaves out the lower ends; `psi` is as maximized;
     theta of floors (M, B).
 
-    `hints` serve the next evaluation; `on` (M, B) is the share with which an attribute stands at its stationary
+    `hints` serve the next evaluation; `on` (M, B) is the share with which an attribute stands at its
+    stationary
     point, not at its lower end.
     """
 
@@ -89,7 +96,9 @@ class Outer:
 
 def outer_maxima(problem: OuterProblem, passes: int = _PASSES) -> Outer:
     """The maxima at the best price found."""
-    price = np.maximum(problem.price, 1e-200)
+    gain = np.abs(problem.psi.c) + np.abs(problem.psi.d) + problem.psi.d2
+    least_price = _SMALLEST * np.max(gain, axis=0) / np.maximum(problem.limit, 1e-300) + 1e-200
+    price = np.maximum(problem.price, least_price)
     low, high = problem.psi.low, problem.psi.high
     z, left, right = (np.clip(hint, low, high) for hint in problem.start)
     far_up = np.clip(np.log(problem.psi.cardinality) + _UP, problem.least, problem.most)
@@ -100,6 +109,7 @@ def outer_maxima(problem: OuterProblem, passes: int = _PASSES) -> Outer:
         step = _newton(psi, z, *_enclosure(psi, left, right, far))
         left, right = step.left, step.right
         price, on, e = _knapsack(problem, price, step)
+        price = np.maximum(price, least_price)
         z = np.clip(rr.retention(e, psi.cardinality), psi.low, psi.high)
     psi, theta = _at_price(problem, price)
     inside = _safe(psi, z, *_enclosure(psi, left, right, far))
@@ -123,8 +133,10 @@ def _at_price(problem: OuterProblem, price: FloatArray) -> tuple[Psi, FloatArray
     return replace(problem.psi, mu=paid, d=d), theta
 
 
-def _enclosure(psi: Psi, left: FloatArray, right: FloatArray, far: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """left where psi is convex there, else the lower end; right where psi is concave and falls there, else `far`, else the upper end.
+def _enclosure(
+    psi: Psi, left: FloatArray, right: FloatArray, far: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Where psi is convex: `left`, else the lower end; concave and falling: `right`, `far`, or the upper end.
 
     What held at another price need not hold at this one.
     """
@@ -138,8 +150,11 @@ def _enclosure(psi: Psi, left: FloatArray, right: FloatArray, far: FloatArray) -
 
 @dataclass(frozen=True)
 class _Step:
-    """One Newton step: the epsilon it leads to, the gain over the lower end there, the response of epsilon to the logarithm
-    of an attribute's price (<= 0), and what now encloses the stationary point."""
+    """One Newton step: the epsilon it leads to, and the gain over the lower end there.
+
+    `response` is that of epsilon to the logarithm
+    of an attribute's price (<= 0), and what now encloses the stationary point.
+    """
 
     e: FloatArray
     gain: FloatArray
@@ -149,7 +164,7 @@ class _Step:
 
 
 def _newton(psi: Psi, z: FloatArray, left: FloatArray, right: FloatArray) -> _Step:
-    """A Newton step for log(marginal gain) = log(price), nearly linear in e, from z; to the middle where that leads outside."""
+    """A Newton step in e from z; to the middle where that leads outside."""
     r = psi.cardinality
     e = rr.epsilon_for_retention(z, r)
     p, p1 = inverse.slope_product(z, r)
@@ -158,22 +173,27 @@ def _newton(psi: Psi, z: FloatArray, left: FloatArray, right: FloatArray) -> _St
     g = psi.c + psi.d + psi.d2 * z - psi.nu * e - charge * per
     s = psi.d2 + (charge * p1 / p - 2.0 * psi.nu) * per
     slope, bend = g / per, (s / per + g * p1 / r) / per
-    marginal = slope + psi.mu
     convex, falls = s >= 0, (s < 0) & (g < 0)
     left = np.maximum(left, np.where(convex, z, left))
     right = np.minimum(right, np.where(falls, z, right))
-    usable = ~convex & (bend < 0) & (marginal > 0) & (psi.mu > 0)
-    ratio = np.divide(marginal, psi.mu, out=np.ones_like(slope), where=usable)
-    scale = np.divide(marginal, bend, out=np.zeros_like(slope), where=usable)
+    # psi rises by gross and falls by charge: the root of log gross - log charge, nearly linear in e
+    gross, more = slope + charge, psi.nu / per
+    usable = ~convex & (gross > 0) & (charge > 0)
+    steep = np.divide(bend + more, gross, out=np.full_like(slope, -1.0), where=usable)
+    steep -= np.divide(more, charge, out=np.zeros_like(slope), where=usable)
+    usable &= steep < -1e-6
+    steep = np.where(usable, steep, -1.0)
+    ratio = np.divide(gross, charge, out=np.ones_like(slope), where=usable)
+    own = np.divide(psi.mu, charge, out=np.zeros_like(slope), where=usable)
     e_left, e_right = rr.epsilon_for_retention(left, r), rr.epsilon_for_retention(right, r)
-    new = e - scale * np.log(ratio)
+    new = e - np.log(ratio) / steep
     middle = 0.5 * (e_left + e_right)
     new = np.where(usable & (new >= e_left) & (new <= e_right), new, middle)
     # nothing falls below the upper end: that is the place
     at_end = ~falls & (right == psi.high) & ((psi.slopes(psi.high)[0] >= 0) | (psi.slopes(psi.high)[1] >= 0))
     new = np.where(at_end, e_right, new)
     gain = psi.value(z) - psi.value(psi.low) + np.where(convex, 1.0, 0.5) * slope * (new - e)
-    return _Step(new, gain, np.where(usable & ~at_end, np.maximum(scale, -_QUICK), 0.0), left, right)
+    return _Step(new, gain, np.where(usable & ~at_end, np.maximum(own / steep, -_QUICK), 0.0), left, right)
 
 
 def _knapsack(
@@ -186,9 +206,16 @@ def _knapsack(
     row = np.broadcast_to(problem.row, step.e.shape)
     wide = row * np.maximum(step.e - problem.least, 0.0)
     own = row * price
-    response = step.response * np.divide(own, own + problem.rest, out=np.ones_like(own), where=own + problem.rest > own)
+    response = step.response * np.divide(
+        own, own + problem.rest, out=np.ones_like(own), where=own + problem.rest > own
+    )
     # the relative price at which an attribute is indifferent between its point and its lower end
-    ratio = 1.0 + np.divide(step.gain, wide * price, out=np.zeros_like(wide), where=wide * price > 0)
+    paid = wide * price
+    told = paid > 1e-100 * np.abs(step.gain)
+    free = 1e100 * np.sign(step.gain)
+    ratio = 1.0 + np.divide(step.gain, paid, out=free, where=told & (paid > 0))
+    never = ratio <= 0  # better off at the lower end at any price
+    wide, response = np.where(never, 0.0, wide), np.where(never, 0.0, response)
     switch = np.log(np.clip(ratio, np.exp(-_FAR), np.exp(_FAR)))
     order = np.argsort(-switch, axis=0, kind="stable")
     ranked = np.take_along_axis(switch, order, axis=0)
@@ -201,7 +228,7 @@ def _knapsack(
     shift = np.clip(shift, -_FAR, _FAR)
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.arange(len(order))[:, None], axis=0)
-    on = (rank < count) + (rank == count) * partly
+    on = ((rank < count) + (rank == count) * partly) * ~never
     e = np.clip(step.e + shift * response, problem.least, problem.most)
     return price * np.exp(shift), on, e
 
@@ -213,13 +240,14 @@ def _crossing(
     room: FloatArray,
     count: IntArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """The logarithm of the relative price at which the row is spent, and the share of the attribute at the crossing."""
+    """The log of the relative price that spends the row, and the share of the attribute at the crossing."""
     last = len(ranked) - 1
     here = np.minimum(count, last)
     above = np.maximum(count - 1, 0)
 
     def at(values: FloatArray, index: IntArray) -> FloatArray:
-        return np.take_along_axis(values, index[None], axis=0)[0]
+        taken: FloatArray = np.take_along_axis(values, index[None], axis=0)[0]
+        return taken
 
     some = count > 0
     width, response = at(widths, above) * some, at(responses, above) * some

@@ -1,4 +1,4 @@
-"""Steps towards good multipliers: subgradient steps of Polyak's length, blockwise (GLOBAL_SOLVER 2, "Multipliers").
+"""Steps towards good multipliers, of Polyak's length, blockwise (GLOBAL_SOLVER 2, "Multipliers").
 
 Shares move multiplicatively (mirror descent), nu and mu in a metric of their own size, floors' multipliers
 additively. Whatever the steps do, every bound on the way is a proof.
@@ -16,9 +16,12 @@ from budget_opt.model.arrays import FloatArray
 
 _SMALLEST_SHARE = 0.002
 """Of a term's weight; smaller shares are dropped."""
+_FAR = 50.0
+"""The most that a multiplier moves in one step, in units of its metric."""
 MEMORY = 0.5
 """Part of the last direction that is added to the subgradient."""
-_METRIC = 0.02
+METRIC, ROOT_METRIC = 0.02, 0.1
+"""nu and mu move in the metric (nu + this x mu)^2; more where a start is far off."""
 
 
 def first(on: Relaxation) -> Multipliers:
@@ -31,7 +34,9 @@ def first(on: Relaxation) -> Multipliers:
         shares.append(np.repeat(spread, on.count, axis=2))
     rows = len(on.rows.limit)
     mu = np.zeros((rows, on.count))
-    mu[0] = (np.sum(on.layout.single) + sum(np.sum(degree.weight) for degree in on.layout.degrees)) / on.rows.limit[0]
+    mu[0] = (
+        np.sum(on.layout.single) + sum(np.sum(degree.weight) for degree in on.layout.degrees)
+    ) / on.rows.limit[0]
     return Multipliers(
         tuple(shares),
         np.zeros((rows, on.layout.attributes, on.count)),
@@ -59,13 +64,15 @@ def direction(
     )
 
 
-def moved(layout: Layout, now: Multipliers, along: Multipliers, excess: FloatArray) -> Multipliers:
+def moved(
+    layout: Layout, now: Multipliers, along: Multipliers, excess: FloatArray, metric: float = METRIC
+) -> Multipliers:
     """One step of each block, of the length that would close `excess` (B,) if it were alone."""
     price = np.max(now.mu, axis=0, initial=0.0)
-    nu = _stepped(now.nu, along.nu, (now.nu + _METRIC * price) ** 2, excess)
+    nu = _stepped(now.nu, along.nu, (now.nu + metric * price) ** 2, excess)
     mu = now.mu
     if len(mu) > 1:  # the first row's is found exactly
-        others = _stepped(mu[1:], along.mu[1:], (mu[1:] + _METRIC * price) ** 2, excess)
+        others = _stepped(mu[1:], along.mu[1:], (mu[1:] + metric * price) ** 2, excess)
         mu = np.vstack([mu[:1], others])
     kappa = _stepped(now.kappa, along.kappa, np.ones_like(now.kappa), excess / 3.0)
     return Multipliers(_shared(layout, now.shares, along.shares, excess), nu, mu, kappa)
@@ -74,7 +81,12 @@ def moved(layout: Layout, now: Multipliers, along: Multipliers, excess: FloatArr
 def _stepped(now: FloatArray, along: FloatArray, metric: FloatArray, excess: FloatArray) -> FloatArray:
     """A projected step in the given metric."""
     norm = np.sum(metric * along**2, axis=tuple(range(now.ndim - 1)))
-    result: FloatArray = np.maximum(now - _ratio(excess, norm) * metric * along, 0.0)
+    # where the direction is nearly 0 while other blocks leave much to close, the length says nothing
+    unit = np.sqrt(metric)
+    length = np.minimum(_ratio(excess, norm), 1e100)
+    with np.errstate(over="ignore"):
+        step = np.clip(length * unit * along, -_FAR, _FAR)
+    result: FloatArray = np.maximum(now - unit * step, 0.0)
     return result
 
 

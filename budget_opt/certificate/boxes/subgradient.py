@@ -37,7 +37,7 @@ class Mixture:
 
 
 def subgradient(on: Relaxation, found: Evaluation, mixture: Mixture) -> Multipliers:
-    """The derivative of the bound by every multiplier; that of the first row's mu is 0 as far as it was found."""
+    """The derivative of the bound by every multiplier; by the first row's mu it is nearly 0."""
     shares = tuple(
         _of_shares(on, degree, arcs, found, mixture)
         for degree, arcs in zip(on.layout.degrees, on.arcs, strict=True)

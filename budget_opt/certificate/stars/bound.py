@@ -26,7 +26,7 @@ from budget_opt.model.arrays import FloatArray
 _UNIT = 2.0**-53
 _ROUNDS = 8
 """Of looking for the price of the first row, eight prices each, at the most."""
-_CLOSE = 1.0005
+_CLOSE = 1.001
 """Ratio of two prices that are near enough: the bound is flat to second order between them."""
 
 
@@ -224,7 +224,7 @@ def _priced(
     steep = boxes.r / (4.0 * (boxes.r - 1.0))
     top = np.max(np.where(boxes.rows[0][:, None] > 0, gain * steep, 0.0), axis=0) + 1e-300
     middle = np.clip(multipliers.mu[0], 1e-4 * top, 0.5 * top)
-    tried = np.stack([np.zeros(count), *(middle * f for f in (0.5, 0.8, 0.95, 1.05, 1.25, 2.0)), top])
+    tried = np.stack([np.zeros(count), *(middle * f for f in (0.6, 0.93, 0.99, 1.01, 1.07, 1.5)), top])
     for _ in range(_ROUNDS):
         outer = _spread_out(boxes, c, multipliers, tried)
         spent = np.tensordot(boxes.rows[0], outer.e, axes=(0, 1))

@@ -6,6 +6,7 @@ Shares move multiplicatively (mirror descent), nu in a metric of its own size, f
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,11 +28,15 @@ _WINDOW = 25
 
 @dataclass(frozen=True)
 class Descent:
-    """`steps` at most; `target` (B,) is a value that is attained, `enough` (B,) a bound that will do."""
+    """`steps` at most; `target` (B,) is a value that is attained, `enough` (B,) a bound that will do.
+
+    `proceed` is asked before every step and may end the descent, which makes its result depend on the clock.
+    """
 
     target: FloatArray
     enough: FloatArray
     steps: int
+    proceed: Callable[[], bool] | None = None
 
 
 def first_multipliers(boxes: Boxes) -> StarMultipliers:
@@ -59,7 +64,7 @@ def descend(boxes: Boxes, start: StarMultipliers, aim: Descent) -> Evaluation:
     memory: StarMultipliers | None = None
     length, patience, mark, window = 1.0, 0, best.bound, best.bound
     for step in range(1, aim.steps):
-        if np.all(best.bound <= aim.enough):
+        if np.all(best.bound <= aim.enough) or not (aim.proceed is None or aim.proceed()):
             break
         memory = _direction(boxes, found, memory)
         excess = np.maximum(found.bound - aim.target, 0.0) * length

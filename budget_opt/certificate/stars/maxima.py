@@ -21,7 +21,7 @@ from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import BoolArray, FloatArray
 
 _UNIT = 2.0**-53
-_BISECTIONS = 8
+_BISECTIONS = 6
 _NEWTONS = 5
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -16,16 +17,21 @@ from budget_opt.model.objectives import value as objective_value
 
 STEPS = 120
 """Steps of the descent at the root."""
+_CLOSED = 1e-9
+"""Relative gap at which the descent has nothing left to do."""
 _HIGHEST = 1.0 - 2.0**-52
 _UNIT = 2.0**-53
 
 
 def root_bound(
-    arrays: Arrays, epsilon: FloatArray, multipliers: StarMultipliers | None = None, gap: float = 1e-9
+    arrays: Arrays,
+    epsilon: FloatArray,
+    multipliers: StarMultipliers | None = None,
+    proceed: Callable[[], bool] | None = None,
 ) -> tuple[float, StarMultipliers]:
     """A proved upper bound of `weighted_sum` and its multipliers; with given ones, just theirs.
 
-    `epsilon` (M,) is where tangents are taken. The descent ends early at the relative gap `gap`.
+    `epsilon` (M,) is where tangents are taken. `proceed` is asked before every step and may end the descent.
     """
     scale = float(np.max(arrays.weight, initial=0.0))
     if scale == 0.0:
@@ -33,7 +39,7 @@ def root_bound(
     boxes = root_boxes(arrays, epsilon, scale)
     if multipliers is None:
         target = np.array([objective_value(arrays, epsilon) / scale])
-        aim = Descent(target, target * (1.0 + gap), STEPS)
+        aim = Descent(target, target * (1.0 + _CLOSED), STEPS, proceed)
         found = descend(boxes, first_multipliers(boxes), aim)
     else:
         found = evaluate(boxes, multipliers)

@@ -1,0 +1,38 @@
+"""What the box and the ceilings' chords leave out is never feasible."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from budget_opt.certificate.box import chord_rows, root_box
+from tests.solvers.random_problems import broken, build, random_problem, random_split
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=60)
+def test_every_feasible_split_lies_in_the_box_and_below_the_chords(seed: int) -> None:
+    arrays = random_problem(seed, ceilings=True)
+    box = root_box(arrays)
+    chords = chord_rows(arrays, box)
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        split = random_split(arrays, rng)
+        if not broken(arrays, split):
+            assert not box.empty
+            assert np.all(box.lower <= split)
+            assert np.all(split <= box.upper)
+            assert np.all(chords.coefficient @ split <= chords.limit)
+
+
+def test_a_floor_raises_the_lower_bounds_of_its_attributes() -> None:
+    arrays = build("geometric_mean", [4, 4], [[0, 1]], 5.0, floor=[0.3])
+    box = root_box(arrays)
+    assert np.all(box.lower > 0.5)
+    assert np.all(box.upper < 5.0)
+
+
+def test_floors_that_cannot_hold_within_the_bounds_empty_the_box() -> None:
+    arrays = build("geometric_mean", [4, 4], [[0, 1]], 5.0, upper=[0.1, 9.0], floor=[0.3])
+    assert root_box(arrays).empty
