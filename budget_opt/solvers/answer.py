@@ -28,12 +28,16 @@ class Settings:
 
 @dataclass(frozen=True)
 class Report:
-    """Where a solve stands: best value, proved bound (None while there is none), relative gap, seconds."""
+    """Where a solve stands: best value, proved bound (None while there is none), relative gap, seconds.
+
+    `nodes` is how many boxes a search has bounded; None where there is no search.
+    """
 
     value: float | None
     bound: float | None
     relative_gap: float
     seconds: float
+    nodes: int | None = None
 
 
 Callback = Callable[[Report], None]
@@ -74,9 +78,9 @@ class Clock:
         """Seconds until `share` of the limit is used; inf without a limit."""
         return float("inf") if self._limit is None else share * self._limit - self.seconds
 
-    def check(self) -> None:
-        """Raise OutOfTimeError once the limit has passed."""
-        if self.left() <= 0:
+    def check(self, share: float = 1.0) -> None:
+        """Raise OutOfTimeError once `share` of the limit has passed."""
+        if self.left(share) <= 0:
             raise OutOfTimeError
 
 
@@ -89,8 +93,8 @@ class Task:
     clock: Clock
     callback: Callback | None = None
 
-    def report(self, value: float | None, bound: float | None) -> None:
+    def report(self, value: float | None, bound: float | None, nodes: int | None = None) -> None:
         """Tell the callback where the solve stands."""
         if self.callback is not None:
             gap = float("inf") if value is None or bound is None else relative_gap(value, bound)
-            self.callback(Report(value, bound, gap, self.clock.seconds))
+            self.callback(Report(value, bound, gap, self.clock.seconds, nodes))

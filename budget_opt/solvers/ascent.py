@@ -99,7 +99,7 @@ def _root(
         margin = 1e-3 * (most - least)
         point = np.where(np.isfinite(guess), np.clip(guess, least + margin, most - margin), most)
         value = excess(point)
-        if np.max(np.abs(np.where(at_least > 0, value, 0.0)), initial=0.0) < 1e-14:
+        if np.max(np.abs(np.where(at_least > 0, value, 0.0)), initial=0.0) < 1e-11:
             break
         over = value > 0
         weight_most = np.where(over, 0.5 * weight_most, value)

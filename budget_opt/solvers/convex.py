@@ -7,7 +7,7 @@ bounded by `certificate.convex`. The best point and the best bound are kept sepa
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,10 +15,10 @@ from budget_opt.certificate.convex import Frame, log_bound
 from budget_opt.certificate.fitting import attained
 from budget_opt.certificate.multipliers import Multipliers
 from budget_opt.errors import NotSolvedError
-from budget_opt.mechanisms import logit
 from budget_opt.model.arrays import FloatArray
 from budget_opt.solvers.interior_point import CAREFUL, Rules, iterate
 from budget_opt.solvers.iterate import Constraints, Iterate
+from budget_opt.solvers.program import Program
 from budget_opt.solvers.reduction import Reduction, inner_start
 
 AIM = 1e-9
@@ -90,7 +90,8 @@ class Progress:
         """Keep the bound if it is the best."""
         arrays = self.reduction.arrays
         point = self.epsilon if self.epsilon is not None else self.reduction.expand(self.inside)
-        clean = multipliers.sanitized(arrays)
+        tangent = point if arrays.objective == "min_variance" else None
+        clean = replace(multipliers.sanitized(arrays), point=tangent)
         found = log_bound(self.frame, point, clean)[0] / self.reduction.unit
         if found < self.least_bound or self.multipliers is None:
             self.least_bound, self.multipliers = found, clean
@@ -99,8 +100,8 @@ class Progress:
 def brought_inside(reduction: Reduction, epsilon: FloatArray, inside: FloatArray) -> FloatArray | None:
     """The point (n,), moved towards `inside` by as little as feasibility needs; None where that fails.
 
-    log lambda is concave and budgets are linear in epsilon, so the mixture keeps every constraint that both
-    ends nearly keep.
+    Both ends are mixed in the program's coordinate, in which all constraints are convex, so that the mixture
+    keeps what both nearly keep.
     """
     program = reduction.program
     wanted = _slack(reduction, epsilon)
@@ -112,16 +113,24 @@ def brought_inside(reduction: Reduction, epsilon: FloatArray, inside: FloatArray
         theta = float(np.max(np.where(violation > 0, violation / (violation + have), 0.0)))
     for stretch in (1.0, 1.01, 2.0, 8.0):
         share = min(1.0, theta * stretch + 1e-15)
-        mixed: FloatArray = np.clip((1 - share) * epsilon + share * inside, program.lower, program.upper)
+        mixed = mixture(program, epsilon, inside, share)
         if np.min(_slack(reduction, mixed), initial=0.0) >= 0:
             return mixed
     return None
 
 
+def mixture(program: Program, first: FloatArray, second: FloatArray, share: float) -> FloatArray:
+    """The point (n,) at `share` of the way between two splits, in the program's coordinate."""
+    # 0 lies infinitely far away
+    start = np.clip(np.maximum(first, 1e-12 * second), program.lower, program.upper)
+    end = np.clip(np.maximum(second, 1e-12 * first), program.lower, program.upper)
+    return program.epsilon((1 - share) * program.point(start) + share * program.point(end))
+
+
 def _slack(reduction: Reduction, epsilon: FloatArray) -> FloatArray:
     """Slack of the rows without a level and of the caps at epsilon (n,)."""
     program = reduction.program
-    v = logit.logit(epsilon, program.cardinality)
+    v = program.point(epsilon)
     rows = program.row_slack(v, 0.0)[program.row_level == 0]
     caps = program.cap_limit - program.cap @ (epsilon - program.lower)
     return np.concatenate([rows, caps])
@@ -133,10 +142,10 @@ def improve(progress: Progress, start: FloatArray | None = None) -> Progress:
     program = progress.reduction.program
     attempts: list[tuple[FloatArray, float | None, Rules]] = []
     if start is not None:
-        attempts.append((0.99 * start + 0.01 * progress.inside, 1e-3, Rules()))
+        attempts.append((mixture(program, start, progress.inside, 0.01), 1e-3, Rules()))
     attempts += [(progress.inside, None, Rules()), (inner_start(program), 1.0, CAREFUL)]
     for point, complementarity, rules in attempts:
-        v = logit.logit(point, program.cardinality)
+        v = program.point(point)
         progress.stalled = 0
         iterate(constraints, constraints.start(v, complementarity), progress.watch, rules)
         if progress.done:

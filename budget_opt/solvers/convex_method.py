@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
 from budget_opt.certificate.certify import Certificate, certify
 from budget_opt.certificate.convex import Frame, in_objective_unit
+from budget_opt.certificate.multipliers import Multipliers
 from budget_opt.errors import NotSolvedError
 from budget_opt.model.arrays import Arrays, FloatArray
 from budget_opt.solvers.answer import Clock, OutOfTimeError, Settings, Task
@@ -73,8 +75,24 @@ def _certificate(arrays: Arrays, state: Progress) -> Certificate:
     own = certify(arrays, state.best, state.multipliers)
     if own.relative_gap <= ENOUGH:
         return own
-    fitted = certify(arrays, state.best)
-    return own if own.relative_gap < fitted.relative_gap else fitted
+    others = [certify(arrays, state.best)]
+    relaxed = _without_ceilings(arrays)
+    if relaxed is not None:
+        others.append(certify(arrays, state.best, relaxed))
+    return min([own, *others], key=lambda certificate: certificate.relative_gap)
+
+
+def _without_ceilings(arrays: Arrays) -> Multipliers | None:
+    """The multipliers of the problem without its ceilings, which bound it too; None where there are none.
+
+    Only `min_variance` with stated marginals needs them: its ceilings are not convex.
+    """
+    if not arrays.ceilings.size:
+        return None
+    plain = replace(arrays, log_ceiling=np.zeros(arrays.moments))
+    epsilon, certificate = solve_quietly(plain)
+    found = certificate.multipliers
+    return replace(found, point=epsilon) if isinstance(found, Multipliers) else None
 
 
 def point_inside(reduction: Reduction, tick: Callable[[], None] | None) -> FloatArray:

@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import FloatArray
+from budget_opt.solvers.coordinate import LOG
 from budget_opt.solvers.program import Program, Spread
 from budget_opt.solvers.reduction import Reduction
 
 
 def first_guess(reduction: Reduction) -> FloatArray | None:
-    """epsilon (n,) at the optimum as cvxpy sees it, clipped to the bounds; None without an answer."""
+    """Epsilon (n,) at the optimum as cvxpy sees it, clipped to the bounds; None without an answer."""
     import cvxpy as cp
 
     program = reduction.program
@@ -26,6 +28,9 @@ def first_guess(reduction: Reduction) -> FloatArray | None:
     level = cp.Variable()
     log_rest = np.log(program.cardinality - 1.0)
     constraints = [cp.exp(x) + cp.exp(x - e + log_rest) + cp.exp(-e) <= 1, e >= program.lower]
+    held = np.flatnonzero(program.lower > 0)
+    if held.size:
+        constraints.append(x[held] >= rr.log_retention(program.lower, program.cardinality)[held])
     capped = np.flatnonzero(np.isfinite(program.upper))
     if capped.size:
         constraints.append(e[capped] <= program.upper[capped])
@@ -41,9 +46,13 @@ def first_guess(reduction: Reduction) -> FloatArray | None:
             problem.solve(solver=cp.CLARABEL)
     except (cp.error.SolverError, cp.error.DCPError, ValueError, ArithmeticError):
         return None
-    if e.value is None or not np.all(np.isfinite(e.value)):
+    if x.value is None or not np.all(np.isfinite(x.value)):
         return None
-    guess: FloatArray = np.clip(np.asarray(e.value, dtype=np.float64), program.lower, program.upper)
+    wanted = e.value
+    if program.coordinate is LOG:
+        # epsilon beyond what its retention needs would pass a ceiling
+        wanted = rr.epsilon_for_log_retention(np.minimum(x.value, -1e-16), program.cardinality)
+    guess: FloatArray = np.clip(np.asarray(wanted, dtype=np.float64), program.lower, program.upper)
     return guess
 
 

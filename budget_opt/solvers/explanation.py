@@ -47,6 +47,7 @@ def infeasible(arrays: Arrays, found: Conflict, names: Names) -> InfeasibleError
     least = None if found.least_total is None else rounded_up(found.least_total)
     floors = [_floor(arrays, names, int(k)) for k in found.floors]
     limits = [_budget(arrays, int(j)) for j in found.budgets if arrays.budgets[j].name != TOTAL]
+    limits += [_ceiling(arrays, names, int(k)) for k in found.ceilings]
     limits += [_bound(arrays, names, int(m)) for m in found.bounds]
     lines = [_headline(least, total), f"They conflict in: {_listed(floors)}{_against(limits)}."]
     lines.append(_way_out(arrays, found, least, total))
@@ -67,7 +68,7 @@ def ceiling_infeasible(arrays: Arrays, found: Sequence[CeilingConflict], names: 
     return InfeasibleError(
         f"the ceilings cannot hold: {_listed(listed)}.\n"
         "  Minima, pins and floors of their attributes alone force a retention of at least "
-        f"{rounded_down(first.least_retention, 4):g} for {names.moments[first.ceiling]}.\n"
+        f"{rounded_down(first.least_retention * (1 + 1e-12), 4):g} for {names.moments[first.ceiling]}.\n"
         "  Raise the ceiling above that, or lower those minima and floors.",
         conflicts=tuple(listed),
     )
@@ -85,7 +86,7 @@ def unreleasable(moments: IntArray, names: Names) -> InfeasibleError:
 
 def _headline(least: float | None, total: float | None) -> str:
     if least is None:
-        return "no total epsilon meets the floors: groups, bounds or pins are in their way."
+        return "no total epsilon meets the floors: ceilings, groups, bounds or pins are in their way."
     if total is None:
         return "the floors do not fit the bounds."
     return f"the floors need a total epsilon of at least {least:g}, the problem allows {total:g}."
@@ -93,6 +94,10 @@ def _headline(least: float | None, total: float | None) -> str:
 
 def _floor(arrays: Arrays, names: Names, k: int) -> str:
     return f"{names.moments[k]} >= {np.exp(arrays.log_floor[k]):.12g}"
+
+
+def _ceiling(arrays: Arrays, names: Names, k: int) -> str:
+    return f"{names.moments[k]} <= {np.exp(arrays.log_ceiling[k]):.12g}"
 
 
 def _budget(arrays: Arrays, j: int) -> str:

@@ -27,13 +27,14 @@ _SPARE = 1e-6
 class Conflict:
     """Constraints that no split meets together, all indices into the arrays.
 
-    `floors` by decreasing multiplier, `budgets` (groups, and the total), `bounds` attributes whose upper
-    bound stands in the way. `least_total` (nats) would do if nothing else is changed, None where no total
+    `floors` by decreasing multiplier, `budgets` (groups, and the total), `ceilings`, `bounds` attributes whose
+    upper bound stands in the way. `least_total` (nats) would do if nothing else is changed, None where no total
     does; `factor` on the floors of `lowered` would do at the given budgets, None where none does.
     """
 
     floors: IntArray
     budgets: IntArray
+    ceilings: IntArray
     bounds: IntArray
     least_total: float | None
     factor: float | None
@@ -49,9 +50,9 @@ def conflict(arrays: Arrays) -> Conflict:
     factor, lowered = _relaxation(arrays, found, floors)
     spent = found.multipliers.budgets * budget_rows(arrays).limit
     budgets = np.flatnonzero(spent > _CONFLICTS * max(float(np.sum(spent)), 1e-300))
-    return Conflict(
-        floors, budgets, _bounds_in_the_way(arrays, found, floors), least_total(arrays), factor, lowered
-    )
+    ceilings = np.flatnonzero(found.multipliers.ceilings > _CONFLICTS * np.max(weights))
+    bounds = _bounds_in_the_way(arrays, found, floors)
+    return Conflict(floors, budgets, ceilings, bounds, least_total(arrays), factor, lowered)
 
 
 def least_total(arrays: Arrays) -> float | None:
@@ -65,7 +66,7 @@ def least_total(arrays: Arrays) -> float | None:
 
 
 def without_total(arrays: Arrays) -> Arrays:
-    """The least epsilon problem under all constraints but the total and the ceilings."""
+    """The least epsilon problem under all constraints but the total."""
     budgets = tuple(budget for budget in arrays.budgets if budget.name != TOTAL)
     upper = np.where(arrays.lower < arrays.upper, arrays.stated_upper, arrays.upper)
     # an attribute that the total leaves nothing above its lower bound is free again
@@ -80,7 +81,6 @@ def without_total(arrays: Arrays) -> Arrays:
         objective="min_epsilon",
         budgets=budgets,
         upper=upper,
-        log_ceiling=np.zeros(arrays.moments),
     )
 
 
@@ -117,14 +117,14 @@ def _bounds_in_the_way(arrays: Arrays, found: Margin, floors: IntArray) -> IntAr
         used[arrays.members(int(k))] = True
     top = arrays.stated_upper
     own = used & np.isfinite(top) & (arrays.upper >= top)
-    gain = arrays.incidence.T @ found.multipliers.moments
+    gain = arrays.incidence.T @ (found.multipliers.moments - found.multipliers.ceilings)
     price = found.multipliers.budgets @ budget_rows(arrays).coefficient
     slope = gain * rr.log_retention_slope(np.where(own, top, 1.0), arrays.cardinality)
     return np.flatnonzero(own & (slope > price * (1 + 1e-6)))
 
 
 def unreleased(arrays: Arrays) -> IntArray:
-    """Weighted moments of `min_variance` with a member that can have no epsilon: their variance is infinite."""
+    """Weighted moments of `min_variance` that no split releases: their variance is infinite."""
     if arrays.objective != "min_variance":
         return np.zeros(0, dtype=np.int64)
     return np.flatnonzero(arrays.weight > alive(arrays))

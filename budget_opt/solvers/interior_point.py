@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from budget_opt.model.arrays import FloatArray
+from budget_opt.solvers.coordinate import LOG
 from budget_opt.solvers.iterate import Constraints, Iterate, Local, local, objective
 from budget_opt.solvers.newton import System, system
 
@@ -20,15 +21,19 @@ Watch = Callable[[Iterate], bool]
 
 @dataclass(frozen=True)
 class Rules:
-    """How the iteration goes: `tolerance` is on the objective, which is of order one or a logarithm."""
+    """How the iteration goes: `tolerance` is on the objective, which is of order one or a logarithm.
+
+    `damped` adds curvature until a step is no longer than `largest_step`, instead of cutting the step.
+    """
 
     iterations: int = 200
     tolerance: float = 1e-9
     largest_step: float = 4.0
     least_centring: float = 0.0
+    damped: bool = False
 
 
-CAREFUL = Rules(iterations=400, largest_step=1.0, least_centring=0.2)
+CAREFUL = Rules(iterations=400, largest_step=1.0, least_centring=0.2, damped=True)
 """For what the usual rules do not close: short, well centred steps."""
 
 
@@ -48,7 +53,7 @@ def iterate(constraints: Constraints, start: Iterate, watch: Watch, rules: Rules
 
 def _step(constraints: Constraints, at: Iterate, here: Local, rules: Rules) -> Iterate | None:
     """One predictor-corrector step, or None where rounding leaves no step."""
-    newton = system(constraints, at, here)
+    newton = _tame_system(constraints, at, here, rules)
     if newton is None:
         return None
     pairs = max(at.slack.size, 1)
@@ -68,6 +73,24 @@ def _step(constraints: Constraints, at: Iterate, here: Local, rules: Rules) -> I
     for _ in range(2):
         aim, direction = _recentred(newton, at, aim, direction, centre)
     return _advance(constraints, at, here, direction, rules)
+
+
+def _tame_system(constraints: Constraints, at: Iterate, here: Local, rules: Rules) -> System | None:
+    """The Newton system, where the rules say so or in log lambda damped until its step is short enough.
+
+    There an attribute far from every constraint has next to no curvature, and a step cut short would
+    go wherever the flattest attribute points.
+    """
+    newton = system(constraints, at, here)
+    if not rules.damped and constraints.program.coordinate is not LOG:
+        return newton
+    damping = 1e-6
+    while newton is not None and damping < 1e6:
+        step = newton.solve(np.zeros(at.slack.size))
+        if step is not None and np.max(np.abs(step.v), initial=0.0) <= rules.largest_step:
+            return newton
+        newton, damping = system(constraints, at, here, damping), damping * 10.0
+    return newton
 
 
 def _centring(mu: float, reached: float, here: Local) -> float:
@@ -105,6 +128,9 @@ def _advance(
     length = min(1.0, longest * float(np.clip(1.0 - mu, 0.9, 0.9995)))
     largest = float(np.max(np.abs(direction.v), initial=0.0))
     length = min(length, rules.largest_step / max(largest, 1e-300))
+    rising = direction.v > 0
+    room = constraints.program.coordinate.end - at.v[rising]
+    length = min(length, 0.9 * float(np.min(room / direction.v[rising], initial=np.inf)))
     limit = max(2.0 * here.primal, 10.0 * mu * float(np.sqrt(at.v.size)), 1e-3)
     slope = float(here.gradient @ direction.v) - direction.level * constraints.program.has_level
     for _ in range(40):

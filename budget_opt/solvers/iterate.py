@@ -11,7 +11,6 @@ from functools import cached_property
 
 import numpy as np
 
-from budget_opt.mechanisms import logit
 from budget_opt.model.arrays import FloatArray, IntArray
 from budget_opt.solvers.program import Program
 
@@ -67,15 +66,13 @@ class Constraints:
     def lowest(self) -> FloatArray:
         """v at the lower bounds, of `at_lower`."""
         i = self.at_lower
-        bound: FloatArray = logit.logit(self.program.lower[i], self.program.cardinality[i])
-        return bound
+        return self.program.coordinate.of(self.program.lower[i], self.program.cardinality[i])
 
     @cached_property
     def highest(self) -> FloatArray:
         """v at the upper bounds, of `at_upper`."""
         i = self.at_upper
-        bound: FloatArray = logit.logit(self.program.upper[i], self.program.cardinality[i])
-        return bound
+        return self.program.coordinate.of(self.program.upper[i], self.program.cardinality[i])
 
     @cached_property
     def cuts(self) -> IntArray:
@@ -131,7 +128,7 @@ class Constraints:
         if p.has_level:
             room = self.values(v, 0.0)[weight > 0] / weight[weight > 0]
             level = float(np.min(room, initial=0.0)) - 0.1
-        least = np.repeat([0.1, 0.05, 0.0], np.diff([0, self.cuts[0], self.cuts[1], weight.size]))
+        least = np.repeat([0.1, 0.05, 1e-12], np.diff([0, self.cuts[0], self.cuts[1], weight.size]))
         if complementarity is not None:
             least = np.minimum(least, complementarity)
         slack = np.maximum(self.values(v, level), least)
@@ -183,18 +180,17 @@ def local(constraints: Constraints, at: Iterate) -> Local:
     """Everything that a Newton step needs at an iterate."""
     p = constraints.program
     y, mu, _, _ = constraints.split(at.dual)
-    l1, l2 = logit.log_retention_slope(at.v), logit.log_retention_curvature(at.v)
-    e1 = logit.epsilon_slope(at.v, p.cardinality)
-    e2 = logit.epsilon_curvature(at.v, p.cardinality)
+    l1, l2 = p.coordinate.log_retention_slopes(at.v)
+    e1, e2 = p.coordinate.epsilon_slopes(at.v, p.cardinality)
     shares, gain = np.zeros(0), p.gain
     if p.total is not None:
-        shares = p.total.shares(at.v)
+        shares = p.total.shares(p.coordinate.log_retention(at.v))
         gain = p.total.rows.T @ shares
     gradient = -gain * l1 + p.cost * e1
     curvature = -(p.rows.T @ y + gain) * l2 + (p.cap.T @ mu + p.cost) * e2
     phi1 = np.zeros(p.size)
     if p.spread is not None:
-        phi, phi1, phi2 = p.spread.phi(at.v)
+        phi, phi1, phi2 = p.spread.phi(at.v, p.coordinate)
         shares = softmax(p.spread.terms + p.spread.rows @ phi)
         pull = p.spread.rows.T @ shares
         gradient = gradient + pull * phi1
@@ -216,10 +212,11 @@ def local(constraints: Constraints, at: Iterate) -> Local:
 
 def objective(program: Program, at: Iterate) -> float:
     """What is minimized: the negative of the program's objective."""
-    value = float(-program.gain @ logit.log_retention(at.v)) - (at.level if program.has_level else 0.0)
-    value += float(np.sum(program.cost * logit.epsilon(at.v, program.cardinality)))
+    value = float(-program.gain @ program.coordinate.log_retention(at.v))
+    value -= at.level if program.has_level else 0.0
+    value += float(np.sum(program.cost * program.coordinate.epsilon(at.v, program.cardinality)))
     if program.spread is not None:
-        terms = program.spread.terms + program.spread.rows @ program.spread.phi(at.v)[0]
+        terms = program.spread.terms + program.spread.rows @ program.spread.phi(at.v, program.coordinate)[0]
         top = float(np.max(terms))
         value += top + float(np.log(np.sum(np.exp(terms - top))))
     return value

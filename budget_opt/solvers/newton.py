@@ -84,11 +84,14 @@ class Factor:
         return unscaled
 
 
-def system(constraints: Constraints, at: Iterate, here: Local) -> System | None:
-    """Factor the system at an iterate; None where rounding leaves no factor."""
+def system(constraints: Constraints, at: Iterate, here: Local, damping: float = 0.0) -> System | None:
+    """Factor the system at an iterate; None where rounding leaves no factor.
+
+    `damping` is added to the curvature of every attribute.
+    """
     p = constraints.program
     ratio_rows, ratio_caps, ratio_low, ratio_high = constraints.split(at.dual / at.slack)
-    matrix = np.diag(here.curvature)
+    matrix = np.diag(here.curvature + damping)
     matrix[constraints.at_lower, constraints.at_lower] += ratio_low
     matrix[constraints.at_upper, constraints.at_upper] += ratio_high
     matrix += p.row_gram(ratio_rows) * np.outer(here.l1, here.l1)

@@ -14,10 +14,9 @@ import numpy as np
 from budget_opt.certificate.convex import Frame, log_bound
 from budget_opt.certificate.fitting import attained
 from budget_opt.certificate.multipliers import Multipliers
-from budget_opt.mechanisms import logit
 from budget_opt.model.arrays import Arrays, BoolArray, FloatArray
 from budget_opt.model.objectives import log_retentions
-from budget_opt.solvers.convex import Progress, improve
+from budget_opt.solvers.convex import Progress, improve, mixture
 from budget_opt.solvers.program import Program
 from budget_opt.solvers.reduction import FLOOR_MARGIN, Reduction, alive, inner_start, reduce
 
@@ -59,7 +58,6 @@ def elastic(arrays: Arrays, relaxed: BoolArray | None = None) -> Arrays:
         weight=moving.astype(np.float64),
         target=np.where(moving, np.exp(arrays.log_floor), 1.0),
         log_floor=np.where(moving, -np.inf, arrays.log_floor),
-        log_ceiling=np.zeros(arrays.moments),
     )
 
 
@@ -98,7 +96,7 @@ def _without_freedom(stretched: Arrays, reduction: Reduction) -> Margin:
 
 def strictly_inside(program: Program, epsilon: FloatArray) -> bool:
     """True where a point (n,) is inside all rows without a level, and all caps."""
-    v = logit.logit(epsilon, program.cardinality)
+    v = program.point(epsilon)
     rows = program.row_slack(v, 0.0)[program.row_level == 0]
     return bool(np.all(rows > 0) and np.all(program.cap_slack(v, 0.0) > 0))
 
@@ -106,14 +104,13 @@ def strictly_inside(program: Program, epsilon: FloatArray) -> bool:
 def towards(program: Program, inside: FloatArray, wanted: FloatArray) -> FloatArray:
     """A point (n,) strictly inside, as far from `inside` to `wanted` as keeps half the rows' slack."""
     rows = program.row_level == 0
-    have = program.row_slack(logit.logit(inside, program.cardinality), 0.0)[rows]
+    inside = np.maximum(inside, program.lower + 1e-12 * (wanted - program.lower))  # off 0
+    have = program.row_slack(program.point(inside), 0.0)[rows]
     share = 0.5
     for _ in range(60):
-        mixed = (1 - share) * inside + share * wanted
-        slack = program.row_slack(logit.logit(mixed, program.cardinality), 0.0)[rows]
-        if np.all(slack >= 0.5 * have) and np.all(
-            program.cap_slack(logit.logit(mixed, program.cardinality), 0.0) > 0
-        ):
+        mixed = mixture(program, inside, wanted, share)
+        v = program.point(mixed)
+        if np.all(program.row_slack(v, 0.0)[rows] >= 0.5 * have) and np.all(program.cap_slack(v, 0.0) > 0):
             return mixed
         share *= 0.5
     return inside

@@ -1,4 +1,4 @@
-"""The smooth program behind every method, over the attributes that are free, in v = logit lambda.
+"""The smooth program behind every method, over the attributes that are free, in a coordinate v of lambda.
 
     maximize    gain . l(v) - cost . (e(v) - lower) - log sum_i exp(term_i + (spread_rows phi(v))_i) + t
     subject to  rows l(v) - row_level t >= row_bound
@@ -18,15 +18,15 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from budget_opt.mechanisms import logit
 from budget_opt.model.arrays import FloatArray, IntArray
+from budget_opt.solvers.coordinate import LOGIT, Coordinate
 
 
 @dataclass(frozen=True)
 class Gram:
     """rows^T diag(weight) rows for many weights: the pairs of attributes of every row, listed once.
 
-    All entries of `rows` (R, n) are 1.
+    The entries of a row of `rows` (R, n) are all 1 or all -1.
     """
 
     rows: csr_array
@@ -64,16 +64,21 @@ class Spread:
         """For the coupling of attributes by the terms."""
         return Gram(self.rows)
 
-    def phi(self, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """phi, phi', phi'' at v, each (n,): exponents 0, 1, 2 of -v mixed by their shares."""
+    def phi(self, v: FloatArray, coordinate: Coordinate) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """phi, phi', phi'' at v, each (n,): powers 0, 1, 2 of tau mixed by their shares.
+
+        The curvature is cut at 0: with a, b other than 1 phi need not be convex in log lambda.
+        """
+        tau, slope, bend = coordinate.log_tau(v)
         with np.errstate(divide="ignore"):
-            logs = np.stack([np.zeros_like(v), np.log(self.a + self.b) - v, np.log(self.b) - 2.0 * v])
+            logs = np.stack([np.zeros_like(v), np.log(self.a + self.b) + tau, np.log(self.b) + 2.0 * tau])
         top = np.max(logs, axis=0)
         parts = np.exp(logs - top)
         total = np.sum(parts, axis=0)
         shares = parts / total
         mean = shares[1] + 2.0 * shares[2]
-        return top + np.log(total), -mean, shares[1] + 4.0 * shares[2] - mean**2
+        spread = shares[1] + 4.0 * shares[2] - mean**2
+        return top + np.log(total), mean * slope, np.maximum(spread * slope**2 + mean * bend, 0.0)
 
 
 @dataclass(frozen=True)
@@ -91,9 +96,9 @@ class Total:
         """For the coupling of attributes by the terms."""
         return Gram(self.rows)
 
-    def shares(self, v: FloatArray) -> FloatArray:
-        """The shares of the terms in the sum at v, shape (T,)."""
-        logs = self.terms + self.rows @ logit.log_retention(v)
+    def shares(self, log_retention: FloatArray) -> FloatArray:
+        """The shares of the terms in the sum at log lambda (n,), shape (T,)."""
+        logs = self.terms + self.rows @ log_retention
         parts = np.exp(logs - np.max(logs))
         shares: FloatArray = parts / np.sum(parts)
         return shares
@@ -117,6 +122,7 @@ class Program:
     spread: Spread | None
     has_level: bool
     total: Total | None = None
+    coordinate: Coordinate = LOGIT
 
     @property
     def size(self) -> int:
@@ -127,9 +133,13 @@ class Program:
         """What a gap is measured by: the spent epsilon where that is minimized, 1 for logarithms."""
         return max(abs(objective), 1e-300) if np.any(self.cost) else 1.0
 
+    def point(self, epsilon: FloatArray) -> FloatArray:
+        """v at epsilon (n,)."""
+        return self.coordinate.of(epsilon, self.cardinality)
+
     def epsilon(self, v: FloatArray) -> FloatArray:
         """e at v, clipped to the bounds that rounding may miss."""
-        clipped: FloatArray = np.clip(logit.epsilon(v, self.cardinality), self.lower, self.upper)
+        clipped: FloatArray = np.clip(self.coordinate.epsilon(v, self.cardinality), self.lower, self.upper)
         return clipped
 
     @cached_property
@@ -144,12 +154,13 @@ class Program:
 
     def row_slack(self, v: FloatArray, level: float) -> FloatArray:
         """rows l - row_level t - row_bound, shape (R,)."""
-        slack: FloatArray = self.rows @ logit.log_retention(v) - self.row_level * level - self.row_bound
+        kept = self.rows @ self.coordinate.log_retention(v)
+        slack: FloatArray = kept - self.row_level * level - self.row_bound
         return slack
 
     def cap_slack(self, v: FloatArray, level: float) -> FloatArray:
         """cap_limit - cap (e - lower) - cap_level t, shape (C,)."""
-        spent = self.cap @ (logit.epsilon(v, self.cardinality) - self.lower)
+        spent = self.cap @ (self.coordinate.epsilon(v, self.cardinality) - self.lower)
         slack: FloatArray = self.cap_limit - spent - self.cap_level * level
         return slack
 

@@ -11,18 +11,22 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
+from scipy.sparse import csr_array, vstack
 
 from budget_opt.certificate.multipliers import Multipliers
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.mechanisms.exact import exact
 from budget_opt.model.arrays import Arrays, BoolArray, FloatArray, IntArray
 from budget_opt.model.objectives import log_spread
+from budget_opt.solvers.coordinate import BEYOND_DIGITS, LOG, LOGIT
 from budget_opt.solvers.program import Program, Spread
 
 CAP_MARGIN = 2.0**-46
 """Share of a budget left over: far above the rounding of a sum, far below any gap."""
 FLOOR_MARGIN = 1e-12
 """Added to the logarithm of a floor."""
+CEILING_MARGIN = 1e-13
+"""Taken off the logarithm of a ceiling, for the rounding of its sum."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,8 @@ class Reduction:
     """A problem's program and what it takes to read its answer in the problem's terms.
 
     `free` are the attributes of the program; `fixed` (M,) holds the others' epsilon. `floors`, `levels`
-    are the moments of the program's rows, floors first; `budgets` those of its caps, which leave
-    `rest` (nats) above the lower bounds. `unmet` are floors that no free attribute can mend.
+    are the moments of the program's rows, floors first and `ceilings` last; `budgets` those of its caps,
+    which leave `rest` (nats) above the lower bounds. `unmet` are floors that no free attribute can mend.
     """
 
     arrays: Arrays
@@ -40,6 +44,7 @@ class Reduction:
     fixed: FloatArray
     floors: IntArray
     levels: IntArray
+    ceilings: IntArray
     budgets: IntArray
     rest: FloatArray
     unmet: IntArray
@@ -57,6 +62,7 @@ class Reduction:
         count = self.floors.size
         found.floors[self.floors] = row_dual[:count] * self.unit
         found.moments[self.levels] = row_dual[count : count + self.levels.size]
+        found.ceilings[self.ceilings] = row_dual[count + self.levels.size :] * self.unit
         found.budgets[self.budgets] = cap_dual[: self.budgets.size] * self.unit / self.rest
         return found
 
@@ -69,7 +75,7 @@ def alive(arrays: Arrays) -> FloatArray:
 
 
 def reduce(arrays: Arrays) -> Reduction:
-    """The program of a problem; ceilings are left to the caller, `weighted_sum` has no gain yet."""
+    """The program of a problem; `weighted_sum` has no objective yet."""
     weights = np.zeros(arrays.moments) if arrays.objective == "min_epsilon" else alive(arrays)
     floors = arrays.floors
     needed = np.zeros(arrays.moments, dtype=bool)
@@ -77,6 +83,9 @@ def reduce(arrays: Arrays) -> Reduction:
     needed |= weights > 0
     used = arrays.incidence.T @ needed.astype(np.float64) > 0
     movable = arrays.upper > arrays.lower * (1 + 2.0**-45)
+    if arrays.ceilings.size:
+        # log lambda has no digits left above such a lower bound
+        movable &= arrays.lower < np.log(arrays.cardinality) + BEYOND_DIGITS - 1.0
     free_mask = used & movable & _has_room(arrays)
     free = np.flatnonzero(free_mask)
     fixed = np.where(free_mask, 0.0, arrays.lower)
@@ -86,6 +95,8 @@ def reduce(arrays: Arrays) -> Reduction:
     unmet = floors[~touched[floors] & (offset[floors] < arrays.log_floor[floors])]
     floors = floors[touched[floors]]
     levels = np.flatnonzero(weights > 0) if arrays.objective == "max_min" else np.zeros(0, dtype=np.int64)
+    with np.errstate(invalid="ignore"):
+        ceilings = np.flatnonzero((arrays.log_ceiling < 0) & touched & np.isfinite(offset))
     caps, rest, budgets = _caps(arrays, free_mask)
     margin = np.minimum(FLOOR_MARGIN, 1e-3 * np.abs(arrays.log_floor[floors]))
     with np.errstate(invalid="ignore"):
@@ -93,15 +104,16 @@ def reduce(arrays: Arrays) -> Reduction:
             [
                 arrays.log_floor[floors] + margin - offset[floors],
                 np.log(arrays.target[levels]) - offset[levels],
+                offset[ceilings] - arrays.log_ceiling[ceilings] + CEILING_MARGIN,
             ]
         )
     program = Program(
         arrays.cardinality[free],
         arrays.lower[free],
-        arrays.upper[free],
-        arrays.incidence[np.concatenate([floors, levels])][:, free],
+        _within_digits(arrays, free) if ceilings.size else arrays.upper[free],
+        _signed_rows(arrays.incidence[:, free], np.concatenate([floors, levels]), ceilings),
         row_bound,
-        np.repeat([0.0, 1.0], [floors.size, levels.size]),
+        np.repeat([0.0, 1.0, 0.0], [floors.size, levels.size, ceilings.size]),
         caps[:, free],
         np.ones(budgets.size),
         np.zeros(budgets.size),
@@ -109,9 +121,24 @@ def reduce(arrays: Arrays) -> Reduction:
         np.zeros(free.size),
         None,
         arrays.objective == "max_min",
+        None,
+        LOG if ceilings.size else LOGIT,
     )
-    reduction = Reduction(arrays, program, free, fixed, floors, levels, budgets, rest, unmet, 1.0)
+    reduction = Reduction(arrays, program, free, fixed, floors, levels, ceilings, budgets, rest, unmet, 1.0)
     return _with_objective(reduction, weights)
+
+
+def _signed_rows(incidence: csr_array, upward: IntArray, downward: IntArray) -> csr_array:
+    """Rows of floors and levels, then those of ceilings with -1."""
+    if not downward.size:
+        return csr_array(incidence[upward])
+    return csr_array(vstack([incidence[upward], -incidence[downward]], format="csr"))
+
+
+def _within_digits(arrays: Arrays, free: IntArray) -> FloatArray:
+    """Upper bounds of the free attributes, no further than lambda has digits: log lambda ends at 0."""
+    enough = np.log(arrays.cardinality[free]) + BEYOND_DIGITS
+    return np.minimum(arrays.upper[free], enough)
 
 
 def _with_objective(reduction: Reduction, weights: FloatArray) -> Reduction:
@@ -127,7 +154,7 @@ def _with_objective(reduction: Reduction, weights: FloatArray) -> Reduction:
         rows = arrays.incidence[terms][:, free]
         program = replace(program, spread=Spread(logs, rows, arrays.spread_a[free], arrays.spread_b[free]))
     if arrays.objective == "min_epsilon" and free.size:
-        unit = float(np.sum(inner_start(program)))
+        unit = float(np.sum(_in_caps(program)))
         program = replace(program, cost=np.full(free.size, 1.0 / unit))
         return replace(reduction, program=program, unit=unit)
     return replace(reduction, program=program)
@@ -176,6 +203,17 @@ def fixed_retention(reduction: Reduction) -> FloatArray:
 
 
 def inner_start(program: Program) -> FloatArray:
+    """A split (n,) well inside bounds and caps, and ceilings if that can be."""
+    split = _in_caps(program)
+    down = np.flatnonzero(program.rows.sum(axis=1) < 0)
+    for _ in range(60 if down.size else 0):
+        if np.all(program.row_slack(program.point(split), 0.0)[down] > 0):
+            break
+        split = program.lower + 0.7 * (split - program.lower)
+    return split
+
+
+def _in_caps(program: Program) -> FloatArray:
     """A split (n,) well inside bounds and caps: an even share of what is left above the lower bounds.
 
     Where that is more than the rows need when each shares its bound evenly, a little more than the need: from
@@ -189,9 +227,8 @@ def inner_start(program: Program) -> FloatArray:
     need = np.maximum(1.2 * _even_need(program) - program.lower, 0.1 * program.lower)
     if not program.has_level and not np.any(program.gain) and program.spread is None:
         share = np.minimum(share, need)
-    share = np.where(np.isinf(share), need, share)
-    start: FloatArray = program.lower + share
-    return start
+    split: FloatArray = program.lower + np.where(np.isinf(share), need, share)
+    return split
 
 
 def _even_need(program: Program) -> FloatArray:

@@ -37,7 +37,16 @@ def best_splits(
         seen(epsilon[:, column])
         better, reached = _with_swaps(problem, epsilon[:, column], float(value[column]), check, seen)
         found.append((reached, len(found), better))
-    return [split for _, _, split in sorted(found, key=lambda one: (-one[0], one[1]))]
+    return _distinct([split for _, _, split in sorted(found, key=lambda one: (-one[0], one[1]))])
+
+
+def _distinct(splits: list[FloatArray]) -> list[FloatArray]:
+    """The splits without those that repeat an earlier one."""
+    kept: list[FloatArray] = []
+    for split in splits:
+        if not any(np.allclose(split, one, rtol=1e-6, atol=1e-9 * float(np.max(one))) for one in kept):
+            kept.append(split)
+    return kept
 
 
 def _with_swaps(

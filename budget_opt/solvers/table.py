@@ -12,6 +12,7 @@ from budget_opt.solvers.answer import Callback, Candidate, Clock, Settings, Task
 from budget_opt.solvers.disciplined import first_guess
 from budget_opt.solvers.explanation import Names, ceiling_infeasible, infeasible, unreleasable
 from budget_opt.solvers.feasibility import conflict, passed_ceilings, unreleased
+from budget_opt.solvers.global_search import method as global_method
 
 Method = Callable[[Task], tuple[FloatArray, Certificate]]
 
@@ -19,12 +20,13 @@ CONVEX: Mapping[str, Method] = {
     "cvxpy": lambda task: convex_method.solve(task, first_guess),
     "interior point": lambda task: convex_method.solve(task, None),
 }
-"""For the convex objectives without ceilings; the first is the default."""
+"""For all objectives but `weighted_sum`, ceilings or not; the first is the default."""
 
 NOT_CONVEX: Mapping[str, Method] = {
+    "global search": global_method.solve,
     "local search": local_method.solve,
 }
-"""For `weighted_sum`, and any objective under ceilings."""
+"""For `weighted_sum`; the first is the default, and takes at most 60 seconds where no time limit is given."""
 
 
 def solve(
@@ -57,7 +59,7 @@ def solve(
 
 
 def _chosen(arrays: Arrays, settings: Settings) -> tuple[str, Method]:
-    methods = CONVEX if arrays.is_convex else NOT_CONVEX
+    methods = NOT_CONVEX if arrays.objective == "weighted_sum" else CONVEX
     name = settings.solver or next(iter(methods))
     if name not in methods:
         raise InputError(f"solver: is {name!r}, must be one of {', '.join(methods)} for {arrays.objective}.")

@@ -1,1 +1,1 @@
-"""Branch and bound for a weighted sum: the star bound on boxes of epsilon, in wide batches (GLOBAL_SOLVER 3, 4)."""
+"""Branch and bound for a weighted sum, the star bound on boxes of epsilon (GLOBAL_SOLVER 3, 4)."""

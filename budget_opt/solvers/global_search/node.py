@@ -9,12 +9,12 @@ import numpy as np
 
 from budget_opt.certificate.boxes.bound import Multipliers
 from budget_opt.certificate.boxes.outer import Hints
-from budget_opt.model.arrays import FloatArray, IntArray
+from budget_opt.model.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
 class Batch:
-    """B nodes, on the last axis: boxes in epsilon and tangent points in z (M, B), multipliers, hints, proved bounds (B,)."""
+    """B nodes: boxes in epsilon, tangent points in z (M, B), multipliers, hints, proved bounds (B,)."""
 
     lower: FloatArray
     upper: FloatArray
@@ -50,6 +50,17 @@ def select(multipliers: Multipliers, index: IntArray) -> Multipliers:
     )
 
 
+def chosen(better: BoolArray, one: Multipliers, other: Multipliers) -> Multipliers:
+    """Those of `one` for the boxes where it is better (B,), of `other` elsewhere."""
+
+    def of(first: FloatArray, second: FloatArray) -> FloatArray:
+        mixed: FloatArray = np.where(better, first, second)
+        return mixed
+
+    shares = tuple(of(a, b) for a, b in zip(one.shares, other.shares, strict=True))
+    return Multipliers(shares, of(one.nu, other.nu), of(one.mu, other.mu), of(one.kappa, other.kappa))
+
+
 def tuple_of(hints: tuple[FloatArray, ...]) -> Hints:
     """Three hints as their type."""
     point, left, right = hints
@@ -58,7 +69,7 @@ def tuple_of(hints: tuple[FloatArray, ...]) -> Hints:
 
 @dataclass(frozen=True)
 class Node:
-    """One node, evaluated: where to split it (attribute and epsilon), or `again` to bound it once more as it is.
+    """One node, bounded: where to split it (attribute, epsilon), or `again` to bound it once more.
 
     `numbers` are its point, hints and multipliers in a row.
     """
@@ -87,9 +98,7 @@ def gathered(nodes: list[Node], like: Multipliers) -> Batch:
     shapes += [share.shape[:-1] for share in like.shares]
     shapes += [like.nu.shape[:-1], like.mu.shape[:-1], like.kappa.shape[:-1]]
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
-    parts = [
-        part.reshape(*shape, count) for part, shape in zip(np.split(numbers, ends), shapes, strict=True)
-    ]
+    parts = [part.reshape(*shape, count) for part, shape in zip(np.split(numbers, ends), shapes, strict=True)]
     multipliers = Multipliers(tuple(parts[4:-3]), parts[-3], parts[-2], parts[-1])
     return Batch(
         np.stack([node.lower for node in nodes], axis=1),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from budget_opt.certificate.box import Box, budget_rows, root_box
+from budget_opt.certificate.box import Rows as BudgetRows
 from budget_opt.certificate.boxes.bound import Relaxation, Rows
 from budget_opt.certificate.boxes.layout import Layout
 from budget_opt.mechanisms import randomized_response as rr
@@ -20,9 +21,11 @@ _OUTWARD = 1e-12
 class Question:
     """A weighted sum with weights divided by `scale`, on the root box lower <= e <= upper (M, 1).
 
-    `budgets` (R, M) e <= `caps` (R,), the total first; floors and ceilings as 0-1 rows with logarithms of their limits;
+    `budgets` (R, M) e <= `caps` (R,), one that contains all attributes first; floors and ceilings as 0-1
+    rows with logarithms of their limits;
     `highest` (M, 1) the stated upper bounds; `twins` the classes of interchangeable attributes, in order.
-    `free_below`, `free_above` (M, 1) say for whom the first-order condition bounds the price from below, and above.
+    `free_below`, `free_above` (M, 1) say for whom the first-order condition bounds the price from below, and
+    above.
     """
 
     arrays: Arrays
@@ -46,8 +49,7 @@ class Question:
         scale = float(np.max(arrays.weight))
         box = _used_box(arrays)
         rows = budget_rows(arrays)
-        binding = rows.coefficient @ box.upper > rows.limit
-        binding[0] = True
+        binding = _told(rows, box)
         return cls(
             arrays,
             Layout.of(arrays.incidence, arrays.weight / scale),
@@ -81,7 +83,7 @@ class Question:
         return Rows(coefficient, limit, len(limit) == 1 and bool(np.all(coefficient == 1.0)))
 
     def _chords(self, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Ceilings as rows s e <= beta (C, M, B): log lambda lies above its chord; 0 <= 0 where an end is 0."""
+        """Ceilings as rows s e <= beta (C, M, B) by chords of log lambda; 0 <= 0 where an end is 0."""
         slopes = np.zeros((self.log_ceiling.size, *lower.shape))
         limits = np.zeros((self.log_ceiling.size, lower.shape[1]))
         for row, (inside, top) in enumerate(zip(self.ceilings, self.log_ceiling, strict=True)):
@@ -101,6 +103,20 @@ class Question:
         return Relaxation.of(
             self.layout, self.r, (lower, upper), point, self.rows(lower, upper), (self.floors, self.log_floor)
         )
+
+
+def _told(rows: BudgetRows, box: Box) -> IntArray:
+    """The budgets with something of their own to say: the least that contains everybody, and those that bind.
+
+    A budget says nothing where one with all its members, and more, has no larger cap.
+    """
+    member, cap = rows.coefficient > 0, rows.limit
+    kept: list[int] = []
+    for k in sorted(range(cap.size), key=lambda k: (-int(np.sum(member[k])), cap[k])):
+        told = not any(np.all(member[j] | ~member[k]) and cap[j] <= cap[k] for j in kept)
+        if told and (not kept or np.sum(box.upper[member[k]]) > cap[k]):
+            kept.append(k)
+    return np.array(kept)
 
 
 def _used_box(arrays: Arrays) -> Box:

@@ -12,7 +12,7 @@ _Terms = dict[frozenset[int], tuple[float, float, float]]
 
 
 def classes(arrays: Arrays) -> tuple[IntArray, ...]:
-    """The classes of two and more attributes with the same cardinality, bounds, budgets and terms up to a swap.
+    """The classes of attributes with the same cardinality, bounds, budgets, and terms up to a swap.
 
     To be interchangeable is transitive: the swaps of i, j and of j, k give that of i, k.
     """

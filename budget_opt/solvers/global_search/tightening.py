@@ -1,6 +1,7 @@
-"""Smaller boxes that lose no optimum worth having: from budgets, floors, ceilings, order, and first-order conditions.
+"""Smaller boxes that lose no optimum: by budgets, floors, ceilings, order, first-order conditions.
 
-Everything here keeps at least one optimum of the problem, if the box contains one: an optimum obeys the constraints
+Everything here keeps at least one optimum of the problem, if the box contains one: an optimum obeys the
+constraints
 and the first-order conditions, and one of them has interchangeable attributes in decreasing order.
 """
 
@@ -43,13 +44,13 @@ def _by_floors(question: Question, lower: FloatArray, upper: FloatArray) -> None
     for row, floor in zip(question.floors, question.log_floor, strict=True):
         inside = row > 0
         r = question.r[inside]
-        kept = rr.log_retention(upper[inside], r)
+        kept = rr.log_retention(np.maximum(upper[inside], 0.0), r)
         with np.errstate(invalid="ignore"):
             needed = floor - (np.sum(kept, axis=0) - kept)
         needed = np.where(np.isnan(needed), -np.inf, needed)
         needed = needed - _OUTWARD * np.maximum(1.0, np.abs(np.where(np.isfinite(needed), needed, 0.0)))
         least = rr.epsilon_for_log_retention(np.minimum(needed, -1e-15), r) * (1 - _OUTWARD)
-        lower[inside] = np.maximum(lower[inside], np.where(needed >= 0, np.inf, least))
+        lower[inside] = np.maximum(lower[inside], np.where(needed >= 0, upper[inside] + 1.0, least))
 
 
 def _by_ceilings(question: Question, lower: FloatArray, upper: FloatArray) -> None:
@@ -85,13 +86,14 @@ def values_and_pulls(layout: Layout, z: FloatArray) -> tuple[FloatArray, FloatAr
 def by_first_order(
     question: Question, lower: FloatArray, upper: FloatArray, pull_low: FloatArray, pull_high: FloatArray
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Boxes tightened by g_i lambda_i' = price for attributes between their bounds; which may contain an optimum.
+    """Boxes tightened by g_i lambda_i' = price between the bounds, and which may contain an optimum.
 
-    `pull_low`, `pull_high` (M, B) bound g_i on the box. Attributes under floors take no part; a group or a ceiling
+    `pull_low`, `pull_high` (M, B) bound g_i on the box. Attributes under floors take no part; a group or a
+    ceiling
     only adds to an attribute's price, so its members bound the total's price from above alone.
     """
     r = question.r
-    steep_low, steep_high = _slopes(lower, upper, r)
+    steep_low, steep_high = slope_range(lower, upper, r)
     under_floor = np.any(question.floors > 0, axis=0)[:, None]
     priced = np.any(question.budgets[1:] > 0, axis=0)[:, None]
     for inside in question.ceilings:
@@ -104,18 +106,21 @@ def by_first_order(
     needed = np.divide(r * least, pull_high, out=np.full_like(pull_high, np.inf), where=pull_high > 0)
     needed = needed * (1 - _OUTWARD)
     peak = r**2 / (4.0 * (r - 1.0))
-    usable = can_fall & (needed > 0) & (needed <= peak)
+    told = ~under_floor & (needed > 0)
+    idle = told & (needed > peak * (1 + _OUTWARD))
+    usable = told & (needed <= peak)
     largest = inverse.upper_point(np.minimum(np.where(usable, needed, peak), peak), r)
     smallest = (r - 2.0) / (r - 1.0) - largest
     e_high = rr.epsilon_for_retention(np.clip(largest, 0.0, 1 - 2.0**-52), r) * (1 + _OUTWARD) + _OUTWARD
     e_low = rr.epsilon_for_retention(np.clip(smallest, 0.0, 1 - 2.0**-52), r) * (1 - _OUTWARD) - _OUTWARD
-    upper = np.where(usable, np.minimum(upper, e_high), upper)
-    lower = np.where(usable, np.maximum(lower, e_low), lower)
-    hopeless = np.any(can_fall & (needed > peak * (1 + _OUTWARD)), axis=0)
-    return lower, upper, (least <= most) & ~hopeless & np.all(lower <= upper, axis=0)
+    upper = np.where(usable, np.minimum(upper, np.maximum(e_high, question.lower)), upper)
+    idle |= usable & (upper < e_low)
+    upper = np.where(idle, np.minimum(upper, question.lower), upper)
+    lower = np.where(usable & can_fall, np.maximum(lower, e_low), lower)
+    return lower, upper, (least <= most) & np.all(lower <= upper, axis=0)
 
 
-def _slopes(lower: FloatArray, upper: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
+def slope_range(lower: FloatArray, upper: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Least and largest d lambda / d e on [lower, upper]: it rises up to exp(e) = r - 1 and falls after."""
     at_low, at_high = rr.retention_slope(lower, r), rr.retention_slope(upper, r)
     top = np.log(r - 1.0)

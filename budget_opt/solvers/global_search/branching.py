@@ -1,0 +1,71 @@
+"""Which attribute to split, and where: the one whose star copies disagree most (GLOBAL_SOLVER 3.6)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from budget_opt.certificate.boxes.bound import Evaluation, Relaxation, tangents
+from budget_opt.certificate.boxes.subgradient import Mixture
+from budget_opt.mechanisms import randomized_response as rr
+from budget_opt.model.arrays import FloatArray, IntArray
+
+_SHARE = 0.75
+"""Of the copies' mean in lambda above the lower end."""
+_EDGE = 0.12
+"""No child is narrower than this share of the box."""
+
+
+class Split(NamedTuple):
+    """The attribute (B,), and the epsilon (B,) between its two parts."""
+
+    attribute: IntArray
+    at: FloatArray
+
+
+def branching(
+    on: Relaxation, found: Evaluation, mixture: Mixture, lower: FloatArray, upper: FloatArray
+) -> Split:
+    """The splits of boxes [lower, upper] (M, B), by copies that came from the boxes of `on`."""
+    layout = on.layout
+    weight = found.pull * (mixture.z - on.low)[layout.centre]
+    own = np.maximum(found.outer.psi.d, 0.0)
+    total = layout.pairs_to_other @ weight + own
+    summed = layout.pairs_to_other @ (weight * found.inner.z) + own * mixture.z
+    mean = np.divide(summed, total, out=mixture.z.copy(), where=total > 0)
+    apart = layout.pairs_to_other @ (weight * np.abs(found.inner.z - mean[layout.other]))
+    apart += own * np.abs(mixture.z - mean)
+    # what quadratics and the mixture of two ends hide
+    spread = mixture.square - mixture.z**2 + (mixture.z - on.point) ** 2
+    apart += 0.5 * found.outer.psi.d2 * np.maximum(spread, 0.0)
+    apart += _of_floors(on, found, mixture)
+    width = upper - lower
+    score = np.where(width > 1e-9 * np.maximum(upper, 1e-9), apart, -1.0)
+    attribute = np.argmax(score, axis=0)
+    # nothing disagrees: the widest box in lambda
+    z_low, z_high = rr.retention(lower, on.r), rr.retention(upper, on.r)
+    flat = np.max(score, axis=0) <= 0
+    attribute = np.where(flat, np.argmax(z_high - z_low, axis=0), attribute)
+
+    def of(values: FloatArray) -> FloatArray:
+        taken: FloatArray = np.take_along_axis(values, attribute[None], axis=0)[0]
+        return taken
+
+    low, high = of(z_low), of(z_high)
+    room = _EDGE * (high - low)
+    z = np.clip(low + _SHARE * (of(mean) - low), low + room, high - room)
+    at = rr.epsilon_for_retention(z, on.r[attribute, 0])
+    return Split(attribute, np.clip(at, of(lower), of(upper)))
+
+
+def _of_floors(on: Relaxation, found: Evaluation, mixture: Mixture) -> FloatArray:
+    """How far the floors' tangents lie above log lambda."""
+    theta = found.outer.theta
+    if theta is None:
+        return np.zeros_like(on.low)
+    floors = tangents(on, on.floors.T @ found.multipliers.kappa)
+    above = floors.log_v + (1.0 - theta) * floors.slope * (mixture.e - floors.e_v)
+    above += theta * (mixture.z - on.point) / floors.v - np.log(np.maximum(mixture.z, 1e-300))
+    gap: FloatArray = np.where(floors.pull > 0, floors.pull * np.maximum(above, 0.0), 0.0)
+    return gap

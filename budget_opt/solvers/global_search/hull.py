@@ -1,0 +1,119 @@
+"""The hull test: the tangent plane at the best split ends the search around it (GLOBAL_SOLVER 4.2).
+
+With x the best split and kappa >= 0 the floors' multipliers, Lambda(e) = F(e) + sum_f kappa_f (sum_S log
+lambda - log f) is at least F
+wherever floors hold. If on the hull of a box and x  -Lambda'' + c 1 1^T  is positive definite, Lambda is
+concave where sum e = E, and
+
+    F(e) <= Lambda(x) + Lambda'(x) (e - x)   for all e in the box with sum e = E.
+
+F and Lambda increase in e, so every feasible point can be raised inside its box to spend E, unless the whole
+box spends
+less. That needs the total as the only budget, and no ceilings (GLOBAL_SOLVER_PROOFS 2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from budget_opt.certificate.boxes.curvature import largest_curvature, least_log_curvature, mixed_derivatives
+from budget_opt.mechanisms import randomized_response as rr
+from budget_opt.model.arrays import BoolArray, FloatArray
+from budget_opt.solvers.global_search.polish import stationary_near
+from budget_opt.solvers.global_search.question import Question
+from budget_opt.solvers.global_search.tightening import slope_range, values_and_pulls
+
+_OUTWARD = 1e-12
+_PIVOT = 1e-9
+
+
+@dataclass(frozen=True)
+class Tangent:
+    """Lambda at the best split x (M, 1): value, gradient (M, 1), floors' multipliers summed (M, 1)."""
+
+    x: FloatArray
+    value: float
+    gradient: FloatArray
+    pull: FloatArray
+
+
+def tangent_at(question: Question, split: FloatArray) -> Tangent:
+    """The tangent plane at the stationary point near a split (M,), twins in order."""
+    ordered = split.copy()
+    for twins in question.twins:
+        ordered[twins] = -np.sort(-ordered[twins])
+    found = stationary_near(question, ordered)
+    x, pulled = found.x, (question.floors.T @ found.kappa)[:, None]
+    value, pull = values_and_pulls(question.layout, rr.retention(x, question.r))
+    floored = np.maximum(x, 1e-300)
+    logs = np.where(pulled > 0, rr.log_retention(floored, question.r), 0.0)
+    slopes = np.where(pulled > 0, rr.log_retention_slope(floored, question.r), 0.0)
+    slack = float(np.sum(pulled * logs) - found.kappa @ question.log_floor)
+    gradient = pull * rr.retention_slope(x, question.r) + pulled * slopes
+    return Tangent(x, float(value[0]) + slack, gradient, pulled)
+
+
+def tangent_bounds(question: Question, tangent: Tangent, lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Proved bounds (B,) of the boxes (M, B) on which the test succeeds, inf elsewhere."""
+    low, high = np.minimum(lower, tangent.x), np.maximum(upper, tangent.x)
+    succeeds = _concave(question, tangent, low, high)
+    bounds = np.full(lower.shape[1], np.inf)
+    index = np.flatnonzero(succeeds)
+    if index.size:
+        gain = _most(tangent, lower[:, index], upper[:, index], float(question.caps[0]))
+        size = np.abs(tangent.value) + np.sum(np.abs(tangent.gradient) * (high[:, index] + tangent.x), axis=0)
+        bounds[index] = tangent.value + gain + _OUTWARD * size
+    return bounds
+
+
+def _most(tangent: Tangent, lower: FloatArray, upper: FloatArray, total: float) -> FloatArray:
+    """max gradient (e - x) over lower <= e <= upper, sum e = total: the fractional knapsack."""
+    order = np.argsort(-tangent.gradient[:, 0], kind="stable")
+    widths = (upper - lower)[order]
+    room = np.maximum(total - np.sum(lower, axis=0), 0.0)
+    before = np.cumsum(widths, axis=0) - widths
+    taken = np.clip(room - before, 0.0, widths)
+    gradient = tangent.gradient[order]
+    most: FloatArray = np.sum(gradient * (lower[order] - tangent.x[order] + taken), axis=0)
+    return most
+
+
+def _concave(question: Question, tangent: Tangent, low: FloatArray, high: FloatArray) -> BoolArray:
+    """True where Lambda is proved concave on the hull, along sum e = E."""
+    r, layout = question.r, question.layout
+    z_low, z_high = rr.retention(low, r), rr.retention(high, r)
+    pull_low, pull_high = values_and_pulls(layout, z_low)[1], values_and_pulls(layout, z_high)[1]
+    steep_low, steep_high = slope_range(low, high, r)
+    bend = largest_curvature(low, high, r)
+    diagonal = np.where(bend > 0, bend * pull_high, bend * pull_low)
+    diagonal = diagonal - tangent.pull * least_log_curvature(low, high, r) * (1 - _OUTWARD)
+    i, j = layout.centre, layout.other
+    least = mixed_derivatives(layout, z_low) * steep_low[i] * steep_low[j] * (1 - _OUTWARD)
+    most = mixed_derivatives(layout, z_high) * steep_high[i] * steep_high[j] * (1 + _OUTWARD)
+    radius = layout.pairs_to_centre @ (0.5 * (most - least))
+    matrix = np.zeros((len(low), len(low), low.shape[1]))
+    matrix[i, j] = -0.5 * (most + least)
+    size = np.max(np.abs(diagonal), axis=0) + np.max(np.abs(matrix), axis=(0, 1)) + 1e-300
+    heavy = 100.0 * size
+    matrix += heavy
+    own = np.arange(len(low))
+    # nothing moves along an attribute without any width
+    still = high <= low
+    matrix[own, own] += np.where(still, heavy * len(low), -diagonal - radius - _OUTWARD * size)
+    return _positive_definite(matrix, heavy)
+
+
+def _positive_definite(matrix: FloatArray, size: FloatArray) -> BoolArray:
+    """Cholesky of matrices (M, M, B), side by side: True where all pivots are above rounding."""
+    possible = np.ones(size.shape, dtype=bool)
+    for k in range(len(matrix)):
+        pivot = matrix[k, k]
+        possible &= pivot > _PIVOT * size
+        if not np.any(possible):
+            break
+        if k + 1 < len(matrix):
+            row = matrix[k, k + 1 :]
+            matrix[k + 1 :, k + 1 :] -= row[:, None] * (row / np.where(possible, pivot, np.inf))[None]
+    return possible

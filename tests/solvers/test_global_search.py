@@ -1,0 +1,185 @@
+"""Branch and bound for `weighted_sum`: the optimum is never lost, the bound is a proof (GLOBAL_SOLVER 6)."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from budget_opt.certificate import Certificate
+from budget_opt.model.arrays import Arrays, FloatArray
+from budget_opt.model.objectives import value
+from budget_opt.model.problem import Problem
+from budget_opt.solvers import local_method
+from budget_opt.solvers.answer import Clock, Report, Settings, Task
+from budget_opt.solvers.global_search import method
+from budget_opt.solvers.global_search.question import Question
+from budget_opt.solvers.global_search.search import Search
+from budget_opt.solvers.global_search.symmetry import classes
+from budget_opt.solvers.table import solve
+from tests.solvers.random_problems import broken, build, random_problem, random_split
+
+FAST = ["dense5_0.7", "dense8_0.7", "dense10_0.7", "dense10_2.0", "sym5", "sym8"]
+
+
+def instance(folder: Path, name: str) -> tuple[Arrays, float]:
+    """A shared problem and its known optimum."""
+    document = json.loads((folder / "global" / f"{name}.json").read_text("utf-8"))
+    return Problem.from_dict(document["problem"]).arrays, float(document["expect"]["value"])
+
+
+def _small(seed: int, m: int = 5, largest: int = 3, total: float | None = None) -> Arrays:
+    """A weighted sum under its total alone."""
+    rng = np.random.default_rng(seed)
+    moments = {
+        tuple(sorted(rng.choice(m, int(rng.integers(1, largest + 1)), replace=False).tolist()))
+        for _ in range(12)
+    }
+    return build(
+        "weighted_sum",
+        rng.integers(2, 20, m),
+        sorted(moments),
+        float(rng.uniform(1, 12)) if total is None else total,
+        weight=rng.lognormal(0, 1, len(moments)),
+    )
+
+
+def _searched(arrays: Arrays, limit: float | None = 20.0) -> tuple[FloatArray, Certificate]:
+    return method.solve(Task(arrays, Settings(time_limit=limit), Clock(limit)))
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_the_known_optimum_is_proved(shared_instances: Path, name: str) -> None:
+    arrays, known = instance(shared_instances, name)
+    found = solve(arrays)
+    assert found.status == "optimal"
+    assert found.certificate.value == pytest.approx(known, rel=1e-6)
+    assert found.certificate.bound >= known
+    assert broken(arrays, found.epsilon) == []
+
+
+class Planted:
+    """Pretends that only a share of the optimum is known, so that nothing but its own boxes are left."""
+
+    def __init__(self, arrays: Arrays, split: FloatArray, share: float) -> None:
+        self.value, self.split = share * value(arrays, split), split
+
+    def improve(self, points: FloatArray, *, thoroughly: bool) -> bool:
+        return False
+
+
+@pytest.mark.parametrize("share", [0.9, 0.999, 0.99999])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_planted_optimum_is_never_lost(seed: int, share: float) -> None:
+    arrays = _small(seed)
+    best = local_method.found(Task(arrays, Settings(), Clock(None)))[1]
+    assert best.epsilon is not None
+    search = Search(Question.of(arrays), 1e-9, Planted(arrays, best.epsilon, share), lambda: None)
+    bounds: list[float] = []
+
+    def told(bound: float, nodes: int) -> None:
+        bounds.append(bound)
+        if nodes > 400:
+            raise KeyboardInterrupt
+
+    with suppress(KeyboardInterrupt):
+        search.run(told)
+    assert min(bounds) >= best.value
+    assert search.bound >= best.value
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_random_problems_of_every_kind_keep_all_constraints_and_no_point_passes_the_bound(seed: int) -> None:
+    arrays = random_problem(seed, "weighted_sum", ceilings=seed % 3 == 2)
+    try:
+        found = solve(arrays, Settings(time_limit=0.8))
+    except Exception as error:  # noqa: BLE001 (what the local search cannot start from is tested there)
+        pytest.skip(type(error).__name__)
+    assert broken(arrays, found.epsilon) == []
+    assert found.certificate.bound >= found.certificate.value
+    rng = np.random.default_rng(seed)
+    for _ in range(200):
+        split = random_split(arrays, rng)
+        if not broken(arrays, split):
+            assert value(arrays, split) <= found.certificate.bound
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_attributes_agree_with_a_fine_grid(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    total = float(rng.uniform(1, 10))
+    arrays = build(
+        "weighted_sum", rng.integers(2, 60, 2), [[0], [1], [0, 1]], total, weight=rng.lognormal(0, 1, 3)
+    )
+    split, certificate = _searched(arrays)
+    shares = np.linspace(0, 1, 2001)
+    on_grid = max(value(arrays, np.array([share, 1 - share]) * total) for share in shares)
+    assert certificate.relative_gap <= 1e-6
+    assert certificate.bound >= on_grid
+    assert certificate.value >= on_grid * (1 - 1e-6)
+    assert value(arrays, split) == certificate.value
+
+
+def test_the_search_is_deterministic() -> None:
+    first, second = (_searched(_small(7)) for _ in range(2))
+    assert np.array_equal(first[0], second[0])
+    assert first[1].bound == second[1].bound
+
+
+def test_permuted_attributes_permute_the_answer() -> None:
+    arrays = _small(8)
+    order = np.random.default_rng(0).permutation(arrays.attributes)
+    permuted = replace(arrays, cardinality=arrays.cardinality[order], incidence=arrays.incidence[:, order])
+    split, certificate = _searched(arrays)
+    other, again = _searched(permuted)
+    assert again.value == pytest.approx(certificate.value, rel=1e-6)
+    assert np.allclose(other, split[order], atol=1e-3 * float(np.sum(split)))
+
+
+def test_scaled_weights_scale_value_and_bound() -> None:
+    arrays = _small(9)
+    _, plain = _searched(arrays)
+    _, scaled = _searched(replace(arrays, weight=1e6 * arrays.weight))
+    assert scaled.value == pytest.approx(1e6 * plain.value, rel=1e-6)
+    assert scaled.bound == pytest.approx(1e6 * plain.bound, rel=2e-6)
+
+
+def test_an_interrupted_search_returns_a_valid_answer_and_bound() -> None:
+    arrays = _small(11, m=8, largest=4, total=8.0)
+    _, whole = _searched(arrays)
+    for stop in (1, 20, 45):
+        heard: list[Report] = []
+
+        def interrupt(report: Report, heard: list[Report] = heard, stop: int = stop) -> None:
+            if report.nodes is not None:
+                heard.append(report)
+                if len(heard) == stop:
+                    raise KeyboardInterrupt
+
+        split, certificate = method.solve(Task(arrays, Settings(), Clock(None), interrupt))
+        assert broken(arrays, split) == []
+        assert np.isfinite(certificate.bound)
+        assert certificate.bound >= whole.value
+
+
+def test_progress_tells_falling_bounds_and_nodes() -> None:
+    heard: list[Report] = []
+    arrays = _small(12, m=7)
+    method.solve(Task(arrays, Settings(), Clock(None), heard.append))
+    bounds = [report.bound for report in heard if report.bound is not None]
+    assert bounds
+    assert all(later <= earlier * (1 + 1e-12) for earlier, later in pairwise(bounds))
+    assert [report.nodes for report in heard if report.nodes is not None][-1] >= 1
+
+
+def test_interchangeable_attributes_are_recognised_and_no_others() -> None:
+    pairs = [[0, 1], [0, 2], [1, 2], [2, 3], [1, 3], [0, 3], [3, 4]]
+    arrays = build("weighted_sum", [4, 4, 4, 4, 4], pairs, 3.0)
+    assert [list(found) for found in classes(arrays)] == [[0, 1, 2]]
+    heavier = build("weighted_sum", [4, 4, 4, 4, 4], pairs, 3.0, weight=[2, 1, 1, 1, 1, 1, 1])
+    assert [list(found) for found in classes(heavier)] == [[0, 1]]
