@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from hypothesis import strategies as st
 
+from budget_opt.mechanisms.exact import exact
 from budget_opt.model.problem import Problem
 
 Document = dict[str, Any]
@@ -62,14 +64,15 @@ def domains(draw: st.DrawFn) -> Document:
 def bounds(draw: st.DrawFn, spare: int) -> Document:
     """Pin, minimum or maximum; what it needs is at most `spare` thousandths."""
     kind = draw(st.sampled_from(("none", "none", "pin", "min", "max", "both")))
-    low = draw(st.integers(0, spare))
-    high = low + draw(st.integers(1, 4000))
+    unit = draw(st.sampled_from((1000, 3000)))  # few decimals, or all that a double has
+    low = draw(st.integers(0, spare)) / unit
+    high = low + draw(st.integers(1, 4000)) / unit
     return {
         "none": {},
-        "pin": {"epsilon": low / 1000},
-        "min": {"epsilon_min": low / 1000},
-        "max": {"epsilon_max": high / 1000},
-        "both": {"epsilon_min": low / 1000, "epsilon_max": high / 1000},
+        "pin": {"epsilon": low},
+        "min": {"epsilon_min": low},
+        "max": {"epsilon_max": high},
+        "both": {"epsilon_min": low, "epsilon_max": high},
     }[kind]
 
 
@@ -120,7 +123,7 @@ def documents(draw: st.DrawFn, *, with_bounds: bool = True) -> Document:
     )
     least = {one["name"]: one.get("epsilon", one.get("epsilon_min", 0.0)) for one in attributes}
     for i, members in enumerate(groups):
-        needed = round(1000 * sum(least[name] for name in members))
+        needed = math.ceil(1000 * sum(exact(least[name]) for name in members))
         cap = needed + draw(st.integers(0, 5000))
         document.setdefault("groups", []).append(
             {"name": f"block {i}", "attributes": members, "epsilon_max": cap / 1000}

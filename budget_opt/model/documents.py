@@ -99,7 +99,7 @@ def _loader(faults: list[Fault]) -> type[yaml.SafeLoader]:
         def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
             # a few lines of aliases can stand for more than the memory holds
             if self.check_event(yaml.AliasEvent):
-                raise yaml.MarkedYAMLError(problem_mark=self.peek_event().start_mark)
+                raise yaml.MarkedYAMLError(problem_mark=self.get_mark())
             return super().compose_node(parent, index)
 
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:

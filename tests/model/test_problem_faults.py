@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -489,3 +489,34 @@ def test_a_long_value_is_cut_in_the_message() -> None:
     with pytest.raises(ProblemError) as caught:
         Problem(**changed("attributes.3.categories", ["x" * 500]))
     assert max(len(line) for line in str(caught.value).splitlines()) < 300
+
+
+def nodes(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if path:
+        yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from nodes(item, (*path, key))
+
+
+@pytest.mark.parametrize("path", list(nodes(valid())), ids=lambda path: ".".join(map(str, path)))
+def test_whatever_stands_in_place_of_a_value_is_a_problem_or_a_fault(
+    path: tuple[Any, ...],
+) -> None:
+    """No other exception, and no problem that cannot be hashed, solved for or written."""
+    values: list[Any] = ["x", "", None, [], {}, [1], [[]], [None], {"a": 1}, -1, 0, 1, 3, 2**60, True]
+    values += [math.nan, math.inf, 1e308, -1e308, 5e-324, 1.5, b"x", object(), ("a", "b"), range(3)]
+    values += ["9" * 80, "\ud800"]
+    for value in values:
+        document = changed(".".join(map(str, path)), copy.copy(value))
+        try:
+            problem = Problem(**document)
+        except ProblemError as failure:
+            whole = failure
+        else:
+            assert Problem.from_dict(json.loads(json.dumps(problem.to_dict()))) == problem
+            assert problem.sha256
+            assert problem.arrays.attributes == len(problem.names)
+            continue
+        assert whole.faults
+        assert all(fault.where and fault.limit and fault.remedy for fault in whole.faults)

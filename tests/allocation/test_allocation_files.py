@@ -1,0 +1,434 @@
+"""The allocation file: what can be recomputed is, on load, and what differs is named (DESIGN 3.2)."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from budget_opt.allocation import Allocation, Statement, allocate, uniform
+from budget_opt.allocation.schema import allocation_schema
+from budget_opt.certificate.certify import certify
+from budget_opt.errors import AllocationError
+from budget_opt.model.problem import Problem
+from budget_opt.verifier.static import verify_allocation
+from tests.strategies import problems
+
+Document = dict[str, Any]
+Path_ = tuple[str | int, ...]
+
+PROBLEM = Problem.from_dict(
+    {
+        "name": "survey 2026",
+        "total_epsilon": 3.5,
+        "objective": "geometric_mean",
+        "attributes": [
+            {"name": "smoker", "categories": ["no", "yes"], "epsilon_max": 1.5, "marginal": [0.75, 0.25]},
+            {"name": "income", "categories": 5, "scores": [0, 1, 2, 4, 8]},
+            {"name": "age", "bins": [18, 30, 45, 65], "missing": "category", "missing_score": 20},
+            {"name": "region", "categories": ["north", "south", "east"], "epsilon": 0.0, "other": "east"},
+        ],
+        "moments": [
+            {"attributes": ["smoker", "income"], "weight": 3.0, "floor": 0.01, "ceiling": 0.5},
+            {"attributes": ["income", "age"], "target": 2, "variance": 3},
+        ],
+        "groups": [{"name": "health", "attributes": ["smoker", "income"], "epsilon_max": 2.5}],
+        "public": [{"name": "wave", "why": "the same for everybody"}],
+        "dropped": ["person_id"],
+        "row_order": "public",
+        "provenance": {"weights": "public", "total": "private data, epsilon 0.5"},
+    }
+)
+
+
+def solved() -> Allocation:
+    """An allocation with a proved bound and every text filled in."""
+    epsilon = uniform(PROBLEM).epsilons
+    bound = certify(PROBLEM.arrays, epsilon).bound
+    made = allocate(PROBLEM, epsilon, Statement(bound=bound, solver="test", seconds=0.25))
+    outcome = replace(made.objective, certificate_sha256="0123456789abcdef" * 4)
+    priced = tuple(replace(attribute, shadow_price=0.125) for attribute in made.attributes)
+    return replace(made, attributes=priced, objective=outcome, sensitivity={"total_epsilon": 0.31})
+
+
+WHOLE: Document = json.loads(json.dumps(solved().to_dict()))
+
+
+def read(document: Document, folder: Path) -> Allocation:
+    path = folder / "allocation.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return Allocation.read(path)
+
+
+def nodes(value: Any, path: Path_ = ()) -> Iterator[Path_]:
+    yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from nodes(item, (*path, key))
+
+
+def at(path: Path_, document: Document = WHOLE) -> Any:
+    for part in path:
+        document = document[part]  # type: ignore[index]
+    return document
+
+
+def changed(path: Path_, value: object) -> Document:
+    document = copy.deepcopy(WHOLE)
+    at(path[:-1], document)[path[-1]] = value
+    return document
+
+
+def dotted(path: Path_) -> str:
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.removeprefix(".")
+
+
+def field(path: Path_) -> str:
+    """attributes.*.loss for attributes[2].loss."""
+    return ".".join("*" if isinstance(part, int) else str(part) for part in path)
+
+
+LEAVES = [path for path in nodes(WHOLE) if not isinstance(at(path), dict | list)]
+ONE_OF_EACH = list({field(path): path for path in LEAVES}.values())
+OBJECTS = [path for path in nodes(WHOLE) if isinstance(at(path), dict)]
+
+# what nothing else in the file or in the problem can contradict
+FREE = {
+    "created",
+    "software",
+    "objective.solver",
+    "objective.seconds",
+    "objective.gap_tolerance",
+    "objective.certificate_sha256",
+    "attributes.*.shadow_price",
+    "moments.*.floor_price",
+    "moments.*.ceiling_price",
+    "sensitivity.total_epsilon",
+}
+# what the file declares, and only the problem can contradict; every other field contradicts the file itself
+DECLARED = {
+    "name",
+    "problem_sha256",
+    "total_epsilon",
+    "row_order",
+    "dropped.*",
+    "provenance.weights",
+    "provenance.total",
+    "groups.*.name",
+    "groups.*.attributes.*",
+    "groups.*.epsilon_max",
+    "public.*.name",
+    "public.*.why",
+    "attributes.*.name",
+    "attributes.*.categories.*",
+    "attributes.*.bins.*",
+    "attributes.*.scores.*",
+    "attributes.*.other",
+    "attributes.*.missing_score",
+    "moments.*.floor",
+    "moments.*.ceiling",
+    "moments.*.target",
+    "moments.*.variance",
+}
+
+
+def test_the_file_of_the_tests_is_read_as_it_was_written(tmp_path: Path) -> None:
+    allocation = read(WHOLE, tmp_path)
+    assert allocation.to_dict() == solved().to_dict() | {"created": allocation.created}
+    assert verify_allocation(allocation, PROBLEM).holds
+    assert is_of_the_problem(allocation)
+
+
+@given(problems(with_bounds=False))
+@settings(max_examples=30)
+def test_what_is_written_is_read_as_the_same_allocation(
+    tmp_path_factory: pytest.TempPathFactory, problem: Problem
+) -> None:
+    path = tmp_path_factory.mktemp("round") / "allocation.json"
+    allocation = uniform(problem)
+    allocation.write(path)
+    assert Allocation.read(path) == allocation
+    document = json.loads(path.read_text("utf-8"))
+    assert document == json.loads(json.dumps(allocation.to_dict(), allow_nan=False))
+
+
+@given(problems())
+@settings(max_examples=30)
+def test_only_pins_and_bounds_are_not_carried(
+    tmp_path_factory: pytest.TempPathFactory, problem: Problem
+) -> None:
+    path = tmp_path_factory.mktemp("round") / "allocation.json"
+    allocation = uniform(problem)
+    allocation.write(path)
+    again = Allocation.read(path)
+    assert again.to_dict() == allocation.to_dict()
+    assert again.problem_sha256 == problem.sha256
+    assert [one.epsilon for one in again.attributes] == [one.epsilon for one in allocation.attributes]
+    assert [one.sampler for one in again.attributes] == [one.sampler for one in allocation.attributes]
+    again.write(path)
+    assert Allocation.read(path) == again
+
+
+def is_of_the_problem(allocation: Allocation) -> bool:
+    """What `verify` says with the problem at hand, without proving the bound again, which takes its time."""
+    given = replace(allocation.objective, bound=None, relative_gap=None, status="given")
+    return verify_allocation(replace(allocation, objective=given), PROBLEM).holds
+
+
+def digits_changed(value: object) -> Iterator[object]:
+    """The value with each of its digits changed, one after the other."""
+    text = json.dumps(value)
+    for digit in re.finditer(r"\d", text):
+        other = f"{text[: digit.start()]}{(int(digit.group()) + 1) % 10}{text[digit.end() :]}"
+        try:
+            number = json.loads(other)
+        except ValueError:  # a leading zero
+            continue
+        if number != value:
+            yield number
+
+
+def agrees(one: object, other: object) -> bool:
+    """Doubles of two machines: the same to 1e-12."""
+    both = isinstance(one, float) and isinstance(other, float)
+    return both and math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12)  # type: ignore[arg-type]
+
+
+def test_every_changed_digit_is_noticed_on_reading_or_with_the_problem_or_changes_nothing(
+    tmp_path: Path,
+) -> None:
+    """An epsilon that changes by less than its sampler can tell is judged by its exact sum."""
+    refused = []
+    for path in LEAVES:
+        for value in digits_changed(at(path)):
+            try:
+                allocation = read(changed(path, value), tmp_path)
+            except AllocationError as failure:
+                refused.append(failure)
+                continue
+            if field(path) in FREE or agrees(value, at(path)):
+                continue
+            assert field(path) in DECLARED, (dotted(path), value)
+            assert not is_of_the_problem(allocation), (dotted(path), value)
+    assert len(refused) > 300
+    assert all(failure.faults for failure in refused)
+
+
+def test_an_epsilon_changed_in_its_last_digit_is_judged_as_it_stands(tmp_path: Path) -> None:
+    """Its integers may be the same; the exact sum against the total is the verifier's."""
+    path = ("attributes", 0, "epsilon")
+    allocation = read(changed(path, math.nextafter(at(path), 9)), tmp_path)
+    spent = sum(attribute.epsilon for attribute in allocation.attributes)
+    assert spent == pytest.approx(3.5)
+    assert allocation["smoker"].epsilon > at(path)
+    assert allocation["smoker"].sampler == solved()["smoker"].sampler
+
+
+@pytest.mark.parametrize("path", ONE_OF_EACH, ids=dotted)
+def test_whatever_stands_in_place_of_a_value_is_refused_with_a_field_or_is_harmless(
+    path: Path_, tmp_path: Path
+) -> None:
+    refused = []
+    values = ("x", None, [], {}, [1], -1, 0, 2**60, True, math.nan, 1e308, 5e-324, "9" * 80)
+    for value in values:
+        document = changed(path, value)
+        try:
+            allocation = read(document, tmp_path)
+        except AllocationError as failure:
+            refused.append(failure)
+            continue
+        if at(path) == value and not isinstance(value, bool):
+            continue
+        assert field(path) in FREE | DECLARED, (dotted(path), value)
+        harmless = field(path) in FREE or (at(path) is None and value is None)
+        assert harmless or not is_of_the_problem(allocation), (dotted(path), value)
+    faults = [fault for failure in refused for fault in failure.faults]
+    assert len(faults) >= len(refused) > 0
+    assert all(fault.where and fault.limit and fault.remedy for fault in faults)
+
+
+# these may be left out: they then say their default, which only the problem can contradict
+OPTIONAL = {
+    "attributes.*.other",
+    "attributes.*.scores",
+    "moments.*.target",
+    "moments.*.variance",
+    "provenance.weights",
+    "provenance.total",
+    "sensitivity.total_epsilon",
+}
+
+
+@pytest.mark.parametrize("path", [(*path, key) for path in OBJECTS for key in at(path)], ids=dotted)
+def test_a_missing_field_is_named(path: Path_, tmp_path: Path) -> None:
+    document = copy.deepcopy(WHOLE)
+    del at(path[:-1], document)[path[-1]]
+    if field(path) in OPTIONAL:
+        assert field(path).startswith("sensitivity") or not is_of_the_problem(read(document, tmp_path))
+        return
+    with pytest.raises(AllocationError) as caught:
+        read(document, tmp_path)
+    named = {fault.where for fault in caught.value.faults}
+    consequences = {
+        "attributes.*.categories": "categories, bins",
+        "attributes.*.bins": "categories, bins",
+        "attributes.*.missing": "missing_score",
+        "attributes.*.missing_score": "missing_score",
+        "attributes.*.marginal": "variance_basis",
+    }
+    last = consequences.get(field(path), str(path[-1]))
+    unnamed = field(path) == "attributes.*.name" and "moments[0].attributes" in named
+    assert unnamed or any(where.endswith(last) for where in named), named
+
+
+@pytest.mark.parametrize("path", OBJECTS, ids=lambda path: dotted(path) or "file")
+def test_a_field_that_is_not_of_the_format_is_named(path: Path_, tmp_path: Path) -> None:
+    if path == ("sensitivity",):
+        return  # its keys are names
+    with pytest.raises(AllocationError) as caught:
+        read(changed((*path, "extra"), 1), tmp_path)
+    assert [fault.where for fault in caught.value.faults] == [dotted((*path, "extra"))]
+
+
+@pytest.mark.parametrize("bound", ["epsilon_min", "epsilon_max", "distortion_max"])
+def test_bounds_of_the_problem_have_no_place_in_an_allocation(bound: str, tmp_path: Path) -> None:
+    with pytest.raises(AllocationError, match=rf"attributes\[1\]\.{bound}"):
+        read(changed(("attributes", 1, bound), 0.5), tmp_path)
+
+
+def test_all_disagreements_are_told_at_once(tmp_path: Path) -> None:
+    document = changed(("attributes", 0, "retention"), 0.9)
+    document["spent_epsilon"] = 1.0
+    document["attributes"][2]["sampler"]["q"] = "7"
+    document["moments"][1]["retention"] = 0.5
+    document["privacy"]["loss"] = 0.1
+    with pytest.raises(AllocationError) as caught:
+        read(document, tmp_path)
+    assert {fault.where for fault in caught.value.faults} == {
+        "attributes[0].retention",
+        "spent_epsilon",
+        "attributes[2].sampler.q",
+        "moments[1].retention",
+        "privacy.loss",
+    }
+    assert "recomputation gives" in str(caught.value)
+
+
+def test_integers_that_lose_more_than_epsilon_are_refused(tmp_path: Path) -> None:
+    """The most dangerous lie: one count less in q, and every other number made to agree with it."""
+    q = int(WHOLE["attributes"][1]["sampler"]["q"]) - 1
+    with pytest.raises(AllocationError, match=r"attributes\[1\]\.sampler\.q"):
+        read(changed(("attributes", 1, "sampler", "q"), str(q)), tmp_path)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1e-60])
+@pytest.mark.parametrize("cardinality", [1, 0, -5, 4])
+def test_a_number_of_categories_that_is_not_declared_is_refused(
+    epsilon: float, cardinality: int, tmp_path: Path
+) -> None:
+    document = changed(("attributes", 3, "cardinality"), cardinality)
+    document["attributes"][3]["epsilon"] = epsilon
+    with pytest.raises(AllocationError, match=r"attributes\[3\]\.cardinality"):
+        read(document, tmp_path)
+
+
+@pytest.mark.parametrize("names", [["smoker", "income"], ["income", "smoker"]])
+def test_a_moment_that_stands_twice_is_refused(names: list[str], tmp_path: Path) -> None:
+    with pytest.raises(AllocationError, match=r"moments\[1\].*is stated already"):
+        read(changed(("moments", 1, "attributes"), names), tmp_path)
+
+
+def test_a_width_may_be_wider_than_needed_but_its_integers_must_follow(tmp_path: Path) -> None:
+    with pytest.raises(AllocationError, match=r"attributes\[0\]\.sampler\.q"):
+        read(changed(("attributes", 0, "sampler", "bits"), 64), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"format": "budget-opt/problem", "version": 1}', "{}", "[]", "", "{", '{"version": 1}']
+)
+def test_a_file_of_another_kind_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(AllocationError) as caught:
+        Allocation.read(tmp_path / "a.json")
+    assert "a.json" in str(caught.value)
+    with pytest.raises(AllocationError, match="cannot be read"):
+        Allocation.read(tmp_path / "absent.json")
+
+
+@functools.cache
+def validator() -> jsonschema.Draft202012Validator:
+    schema = allocation_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@given(problems())
+@settings(max_examples=20)
+def test_the_schema_admits_every_allocation(problem: Problem) -> None:
+    document = json.loads(json.dumps(uniform(problem).to_dict()))
+    assert [error.message for error in validator().iter_errors(document)] == []
+
+
+def test_the_schema_has_every_field_of_the_design_and_no_other() -> None:
+    """DESIGN 3.2 and the fields of the declaration that an analyst needs."""
+    schema = allocation_schema()
+    assert set(schema["properties"]) == set(WHOLE)
+    fields = schema["properties"]
+    assert set(fields["objective"]["properties"]) == set(WHOLE["objective"])
+    assert set(fields["privacy"]["properties"]) == set(WHOLE["privacy"])
+    assert set(fields["moments"]["items"]["properties"]) == {*WHOLE["moments"][1]}
+    declared = {"bins", "scores", "ordered", "marginal", "missing", "missing_score", "other"}
+    assert set(fields["attributes"]["items"]["properties"]) == {*WHOLE["attributes"][0], *declared}
+
+
+@pytest.mark.parametrize("path", [(), *OBJECTS[1:]], ids=lambda path: dotted(path) or "file")
+def test_the_schema_refuses_fields_of_another_format(path: Path_) -> None:
+    if path != ("sensitivity",):
+        assert list(validator().iter_errors(changed((*path, "extra"), 1)))
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("format",), "budget-opt/problem"),
+        (("version",), 2),
+        (("problem_sha256",), "abc"),
+        (("created",), "yesterday"),
+        (("objective", "status"), "perfect"),
+        (("objective", "gap_tolerance"), -1),
+        (("attributes", 0, "sampler", "bits"), 33),
+        (("attributes", 0, "sampler", "q"), 1019874466),
+        (("attributes", 0, "sampler", "q"), "0"),
+        (("attributes", 0, "epsilon"), -1),
+        (("moments", 0, "floor"), 0),
+        (("total_epsilon",), 0),
+    ],
+)
+def test_the_schema_refuses_what_the_reader_refuses(path: Path_, value: object, tmp_path: Path) -> None:
+    assert list(validator().iter_errors(changed(path, value)))
+    with pytest.raises(AllocationError):
+        read(changed(path, value), tmp_path)
+
+
+def test_an_allocation_of_every_objective_is_strict_json_even_where_nothing_is_kept() -> None:
+    for objective in ("weighted_sum", "geometric_mean", "max_min", "min_variance"):
+        problem = PROBLEM.with_fields(
+            objective=objective,
+            attributes=[one.with_fields(epsilon=0.0, epsilon_max=None) for one in PROBLEM.attributes],
+        )
+        made = allocate(problem, np.zeros(4), Statement(bound=math.inf))
+        text = json.dumps(made.to_dict(), allow_nan=False)
+        assert "-0.0" not in text
+        assert made.objective.bound is None

@@ -1,0 +1,155 @@
+"""An allocation as text: it fits the page, says what is missed, and no name can style it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from budget_opt.allocation import Allocation, Statement, allocate, uniform
+from budget_opt.allocation.show import WIDTH, as_text, headline, outcome_sentence, percent
+from budget_opt.model.attribute import Attribute
+from budget_opt.model.moment import CrossMoment
+from budget_opt.model.problem import Problem
+from tests.strategies import problems
+
+
+def allocation_of(*moments: CrossMoment, epsilon: tuple[float, ...] = (1.0, 2.0, 0.0)) -> Allocation:
+    problem = Problem(
+        name="health survey",
+        attributes=[
+            Attribute("smoker", categories=2),
+            Attribute("income", categories=5, marginal=[0.2] * 5),
+            Attribute("region", categories=["north", "south", "east"]),
+        ],
+        moments=moments or [CrossMoment("smoker", "income")],
+        total_epsilon=4.0,
+    )
+    return allocate(problem, np.array(epsilon), Statement())
+
+
+def row(text: str, name: str) -> str:
+    return next(line.strip() for line in text.splitlines() if line.strip().startswith(name))
+
+
+@given(problems())
+@settings(max_examples=30)
+def test_every_line_fits_a_hundred_columns_and_every_name_is_there(problem: Problem) -> None:
+    text = str(uniform(problem))
+    assert max(map(len, text.splitlines())) <= WIDTH == 100
+    for name in problem.names:
+        assert row(text, name)
+
+
+def test_long_names_and_extreme_numbers_are_folded_into_the_page() -> None:
+    names = ["a" * 150, "b" * 150]
+    problem = Problem(
+        name="n" * 300,
+        attributes=[Attribute(name, categories=1_000_000) for name in names],
+        moments=[CrossMoment(*names, weight=1.23456789e-99, floor=0.123456789, ceiling=0.987654321)],
+        total_epsilon=1234.56789,
+    )
+    text = str(uniform(problem))
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert "".join(line.split()[0] for line in text.splitlines() if line.strip()).count("a") > 150
+
+
+def test_attributes_show_epsilon_retention_and_how_often_the_truth_is_reported() -> None:
+    text = str(allocation_of())
+    assert text.startswith("health survey: epsilon 3 of 4 a record, loss 3")
+    assert row(text, "smoker").split() == ["smoker", "2", "1", "46.2", "%", "73.1", "%"]
+    assert row(text, "income").split() == ["income", "5", "2", "56.1", "%", "64.9", "%"]
+    assert row(text, "region").split() == ["region", "3", "0", "0", "not", "released"]
+
+
+def test_moments_show_weight_retention_bounds_and_inflation() -> None:
+    text = str(allocation_of(CrossMoment("smoker", "income", weight=2.5)))
+    assert row(text, "smoker x income").split() == ["smoker", "x", "income", "2.5", "25.9", "%", "-", "14.88"]
+    assert "stated and uniform marginals" in text
+    mixed = str(allocation_of(CrossMoment("smoker"), CrossMoment("income")))
+    assert "uniform marginals" in row(mixed[mixed.index("moment") :], "smoker")
+    assert "stated marginals" in row(mixed[mixed.index("moment") :], "income")
+
+
+def test_missed_floors_and_exceeded_ceilings_are_said() -> None:
+    kept = str(allocation_of(CrossMoment("smoker", "income", floor=0.2, ceiling=0.3)))
+    assert ">= 20.0 %, <= 30.0 %" in row(kept, "smoker x income")
+    assert "missed" not in kept
+    assert "exceeded" not in kept
+    low = str(allocation_of(CrossMoment("smoker", "income", floor=0.3)))
+    assert ">= 30.0 % missed" in row(low, "smoker x income")
+    high = str(allocation_of(CrossMoment("smoker", "income", ceiling=0.2)))
+    assert "<= 20.0 % exceeded" in row(high, "smoker x income")
+
+
+def test_a_moment_that_is_not_released_has_no_inflation() -> None:
+    text = str(allocation_of(CrossMoment("smoker", "region")))
+    assert row(text, "smoker x region").split()[-2:] == ["-", "-"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "no bound: this split was given, not optimized"),
+        (
+            {"bound": 0.25, "relative_gap": 8.1e-8, "status": "optimal", "solver": "x", "seconds": 0.5},
+            "bound 0.25\noptimal, proved to a relative gap of 8.1e-08 (x, 0.5 s)",
+        ),
+        (
+            {"bound": 0.5, "relative_gap": 0.25, "status": "feasible", "solver": "x", "seconds": 0.5},
+            "bound 0.5\nfeasible; the proved bound leaves a relative gap of 0.25 (x, 0.5 s)",
+        ),
+        (
+            {"bound": 0.5, "relative_gap": None, "status": "feasible", "value": 0.0},
+            "weighted_sum 0, bound 0.5\nfeasible; the proved bound leaves a relative gap of undefined",
+        ),
+        ({"value": None}, "weighted_sum undefined; no bound"),
+    ],
+)
+def test_the_last_lines_say_what_is_proved(changes: dict[str, object], words: str) -> None:
+    """A limit that was hit is never called ok (DESIGN rule 5)."""
+    outcome = replace(allocation_of().objective, **changes)  # type: ignore[arg-type]
+    assert words in outcome_sentence(outcome)
+
+
+def test_a_name_cannot_style_the_page() -> None:
+    problem = Problem(
+        name="[bold red]x[/]",
+        attributes=[Attribute("[red]a[/red]", categories=2)],
+        moments=[CrossMoment("[red]a[/red]")],
+        total_epsilon=1.0,
+    )
+    text = str(uniform(problem))
+    assert "[bold red]x[/]" in text
+    assert text.count("[red]a[/red]") == 2
+
+
+def test_a_problem_without_a_total_or_a_name_has_a_headline_too() -> None:
+    problem = Problem(
+        attributes=[Attribute("a", categories=2)],
+        moments=[CrossMoment("a", floor=0.5)],
+        objective="min_epsilon",
+    )
+    assert headline(uniform(problem)).startswith("allocation: epsilon 1.09861 a record, loss 1.0986")
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (0.0, "0 %"),
+        (0.378, "37.8 %"),
+        (0.09, "9.0 %"),
+        (0.0076, "0.76 %"),
+        (0.009, "0.9 %"),
+        (1.2e-5, "1.2e-05"),
+        (0.99999, "100.0 %"),
+    ],
+)
+def test_shares_are_shown_as_people_say_them(share: float, shown: str) -> None:
+    assert percent(share) == shown
+
+
+def test_a_narrow_page_is_kept_too() -> None:
+    assert max(map(len, as_text(allocation_of(), width=60).splitlines())) <= 60
