@@ -48,7 +48,12 @@ def solve(
         Path | None, typer.Option("-o", "--output", metavar="ALLOCATION", help="Write the allocation here.")
     ] = None,
     gap: Annotated[float, typer.Option(help="Relative gap that counts as optimal.")] = 1e-6,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds; the best answer so far counts.")] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds; then the best answer so far counts. A weighted sum takes 60 at most by default."
+        ),
+    ] = None,
     objective: Annotated[Objective | None, typer.Option(help="Another objective than the file's.")] = None,
     epsilon: Annotated[float | None, typer.Option(help="Another total epsilon than the file's.")] = None,
     as_json: AsJson = False,

@@ -27,9 +27,9 @@ _SPARE = 1e-6
 class Conflict:
     """Constraints that no split meets together, all indices into the arrays.
 
-    `floors` by decreasing multiplier, `budgets` (groups, and the total), `ceilings`, `bounds` attributes whose
-    upper bound stands in the way. `least_total` (nats) would do if nothing else is changed, None where no total
-    does; `factor` on the floors of `lowered` would do at the given budgets, None where none does.
+    `floors` by decreasing multiplier, `budgets` (groups, and the total), `ceilings`, `bounds` attributes
+    whose upper bound stands in the way. `least_total` (nats) would do if nothing else is changed, None where
+    no total does; `factor` on the floors of `lowered` would do at the given budgets, None where none does.
     """
 
     floors: IntArray
