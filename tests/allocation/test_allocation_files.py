@@ -3,106 +3,36 @@
 from __future__ import annotations
 
 import copy
-import functools
 import json
 import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from budget_opt.allocation import Allocation, Statement, allocate, uniform
-from budget_opt.allocation.schema import allocation_schema
-from budget_opt.certificate.certify import certify
 from budget_opt.errors import AllocationError
 from budget_opt.model.problem import Problem
 from budget_opt.verifier.static import verify_allocation
-from tests.strategies import problems
-
-Document = dict[str, Any]
-Path_ = tuple[str | int, ...]
-
-PROBLEM = Problem.from_dict(
-    {
-        "name": "survey 2026",
-        "total_epsilon": 3.5,
-        "objective": "geometric_mean",
-        "attributes": [
-            {"name": "smoker", "categories": ["no", "yes"], "epsilon_max": 1.5, "marginal": [0.75, 0.25]},
-            {"name": "income", "categories": 5, "scores": [0, 1, 2, 4, 8]},
-            {"name": "age", "bins": [18, 30, 45, 65], "missing": "category", "missing_score": 20},
-            {"name": "region", "categories": ["north", "south", "east"], "epsilon": 0.0, "other": "east"},
-        ],
-        "moments": [
-            {"attributes": ["smoker", "income"], "weight": 3.0, "floor": 0.01, "ceiling": 0.5},
-            {"attributes": ["income", "age"], "target": 2, "variance": 3},
-        ],
-        "groups": [{"name": "health", "attributes": ["smoker", "income"], "epsilon_max": 2.5}],
-        "public": [{"name": "wave", "why": "the same for everybody"}],
-        "dropped": ["person_id"],
-        "row_order": "public",
-        "provenance": {"weights": "public", "total": "private data, epsilon 0.5"},
-    }
+from tests.allocation.sample_allocation import (
+    LEAVES,
+    OBJECTS,
+    ONE_OF_EACH,
+    PROBLEM,
+    WHOLE,
+    Path_,
+    at,
+    changed,
+    dotted,
+    field,
+    read,
+    solved,
 )
-
-
-def solved() -> Allocation:
-    """An allocation with a proved bound and every text filled in."""
-    epsilon = uniform(PROBLEM).epsilons
-    bound = certify(PROBLEM.arrays, epsilon).bound
-    made = allocate(PROBLEM, epsilon, Statement(bound=bound, solver="test", seconds=0.25))
-    outcome = replace(made.objective, certificate_sha256="0123456789abcdef" * 4)
-    priced = tuple(replace(attribute, shadow_price=0.125) for attribute in made.attributes)
-    return replace(made, attributes=priced, objective=outcome, sensitivity={"total_epsilon": 0.31})
-
-
-WHOLE: Document = json.loads(json.dumps(solved().to_dict()))
-
-
-def read(document: Document, folder: Path) -> Allocation:
-    path = folder / "allocation.json"
-    path.write_text(json.dumps(document), encoding="utf-8")
-    return Allocation.read(path)
-
-
-def nodes(value: Any, path: Path_ = ()) -> Iterator[Path_]:
-    yield path
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in items:
-        yield from nodes(item, (*path, key))
-
-
-def at(path: Path_, document: Document = WHOLE) -> Any:
-    for part in path:
-        document = document[part]  # type: ignore[index]
-    return document
-
-
-def changed(path: Path_, value: object) -> Document:
-    document = copy.deepcopy(WHOLE)
-    at(path[:-1], document)[path[-1]] = value
-    return document
-
-
-def dotted(path: Path_) -> str:
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-    return text.removeprefix(".")
-
-
-def field(path: Path_) -> str:
-    """attributes.*.loss for attributes[2].loss."""
-    return ".".join("*" if isinstance(part, int) else str(part) for part in path)
-
-
-LEAVES = [path for path in nodes(WHOLE) if not isinstance(at(path), dict | list)]
-ONE_OF_EACH = list({field(path): path for path in LEAVES}.values())
-OBJECTS = [path for path in nodes(WHOLE) if isinstance(at(path), dict)]
+from tests.strategies import problems
 
 # what nothing else in the file or in the problem can contradict
 FREE = {
@@ -365,61 +295,6 @@ def test_a_file_of_another_kind_is_refused(text: str, tmp_path: Path) -> None:
     assert "a.json" in str(caught.value)
     with pytest.raises(AllocationError, match="cannot be read"):
         Allocation.read(tmp_path / "absent.json")
-
-
-@functools.cache
-def validator() -> jsonschema.Draft202012Validator:
-    schema = allocation_schema()
-    jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
-
-
-@given(problems())
-@settings(max_examples=20)
-def test_the_schema_admits_every_allocation(problem: Problem) -> None:
-    document = json.loads(json.dumps(uniform(problem).to_dict()))
-    assert [error.message for error in validator().iter_errors(document)] == []
-
-
-def test_the_schema_has_every_field_of_the_design_and_no_other() -> None:
-    """DESIGN 3.2 and the fields of the declaration that an analyst needs."""
-    schema = allocation_schema()
-    assert set(schema["properties"]) == set(WHOLE)
-    fields = schema["properties"]
-    assert set(fields["objective"]["properties"]) == set(WHOLE["objective"])
-    assert set(fields["privacy"]["properties"]) == set(WHOLE["privacy"])
-    assert set(fields["moments"]["items"]["properties"]) == {*WHOLE["moments"][1]}
-    declared = {"bins", "scores", "ordered", "marginal", "missing", "missing_score", "other"}
-    assert set(fields["attributes"]["items"]["properties"]) == {*WHOLE["attributes"][0], *declared}
-
-
-@pytest.mark.parametrize("path", [(), *OBJECTS[1:]], ids=lambda path: dotted(path) or "file")
-def test_the_schema_refuses_fields_of_another_format(path: Path_) -> None:
-    if path != ("sensitivity",):
-        assert list(validator().iter_errors(changed((*path, "extra"), 1)))
-
-
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        (("format",), "budget-opt/problem"),
-        (("version",), 2),
-        (("problem_sha256",), "abc"),
-        (("created",), "yesterday"),
-        (("objective", "status"), "perfect"),
-        (("objective", "gap_tolerance"), -1),
-        (("attributes", 0, "sampler", "bits"), 33),
-        (("attributes", 0, "sampler", "q"), 1019874466),
-        (("attributes", 0, "sampler", "q"), "0"),
-        (("attributes", 0, "epsilon"), -1),
-        (("moments", 0, "floor"), 0),
-        (("total_epsilon",), 0),
-    ],
-)
-def test_the_schema_refuses_what_the_reader_refuses(path: Path_, value: object, tmp_path: Path) -> None:
-    assert list(validator().iter_errors(changed(path, value)))
-    with pytest.raises(AllocationError):
-        read(changed(path, value), tmp_path)
 
 
 def test_an_allocation_of_every_objective_is_strict_json_even_where_nothing_is_kept() -> None:

@@ -23,7 +23,6 @@ from budget_opt.model.arrays import OBJECTIVES
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.moment import CrossMoment, Group, Provenance
 from budget_opt.model.problem import Problem
-from budget_opt.verifier.report import Check, VerificationReport
 from budget_opt.verifier.static import verify_allocation, verify_privacy
 from tests.strategies import problems
 
@@ -375,14 +374,6 @@ def test_a_report_prints_a_line_a_check_and_the_verdict_first() -> None:
     assert sum(line.startswith("  FAILS") for line in lines) == 1
     assert sum(line.startswith("  holds") for line in lines) == 10
     assert "FAILS  floor of smoker x income: 0.0" in text
-
-
-def test_a_report_of_the_originals_begins_with_its_notice() -> None:
-    check = Check("claim", 1, 2, True, "source", kind="tested")
-    report = VerificationReport("x", (check,), false_alarm=1e-9, notice="do not pass on", releasable=False)
-    assert str(report).startswith("do not pass on")
-    assert next(iter(report.to_dict())) == "notice"
-    assert "false-alarm rate 1e-09" in str(report)
 
 
 BREAKS: list[Callable[[Allocation], Allocation]] = [
