@@ -17,6 +17,7 @@ from budget_opt.solvers import convex_method, local
 from budget_opt.solvers.answer import OutOfTimeError, Task
 from budget_opt.solvers.ascent import Sum, starts
 from budget_opt.solvers.convex import mixture
+from budget_opt.solvers.coordinate import LOG
 from budget_opt.solvers.local import Best
 from budget_opt.solvers.phase_one import strictly_inside
 from budget_opt.solvers.reduction import Reduction, inner_start, reduce
@@ -98,9 +99,13 @@ def inside_all(task: Task, reduction: Reduction) -> FloatArray:
 
 def mixed(reduction: Reduction, inside: FloatArray, wanted: FloatArray) -> FloatArray:
     """A point (n,) strictly inside everything, from `inside` as far towards `wanted` as may be."""
+    program = reduction.program
     for share in (0.98, 0.9, 0.75, *0.5 ** np.arange(1, 20)):
-        between = mixture(reduction.program, inside, wanted, float(share))
-        if strictly_inside(reduction.program, between):
+        # where ceilings allow it in epsilon itself: what `wanted` leaves at 0 stays within reach
+        between: FloatArray = (1 - share) * inside + share * wanted
+        if program.coordinate is LOG:
+            between = mixture(program, inside, wanted, float(share))
+        if strictly_inside(program, between):
             return between
     return inside
 

@@ -166,7 +166,7 @@ def test_small_boxes_around_a_split_are_never_bounded_below_its_value(seed: int,
         arrays = replace(arrays, log_floor=np.log(floor))
     scale = float(np.max(arrays.weight))
     root = root_boxes(arrays, split, scale)
-    z = rr.retention(split, arrays.cardinality)[:, None]
+    z = root.point
     low = z - (z - root.low) * 10.0**width * rng.random(z.shape)
     high = z + (root.high - z) * 10.0**width * rng.random(z.shape)
     boxes = replace(root, low=np.minimum(low, z), high=np.maximum(high, z), point=z)

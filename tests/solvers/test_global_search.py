@@ -96,10 +96,7 @@ def test_a_planted_optimum_is_never_lost(seed: int, share: float) -> None:
 @pytest.mark.parametrize("seed", range(16))
 def test_random_problems_of_every_kind_keep_all_constraints_and_no_point_passes_the_bound(seed: int) -> None:
     arrays = random_problem(seed, "weighted_sum", ceilings=seed % 3 == 2)
-    try:
-        found = solve(arrays, Settings(time_limit=0.8))
-    except Exception as error:  # noqa: BLE001 (what the local search cannot start from is tested there)
-        pytest.skip(type(error).__name__)
+    found = solve(arrays, Settings(time_limit=0.8))
     assert broken(arrays, found.epsilon) == []
     assert found.certificate.bound >= found.certificate.value
     rng = np.random.default_rng(seed)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -15,9 +16,11 @@ from budget_opt.solvers import local, local_method
 from budget_opt.solvers.answer import OutOfTimeError, Task
 from budget_opt.solvers.ascent import ascend
 from budget_opt.solvers.global_search.question import Question
+from budget_opt.solvers.global_search.raised import Raised
 from budget_opt.solvers.global_search.search import Search
 from budget_opt.solvers.local import Best
 from budget_opt.solvers.reduction import Reduction
+from budget_opt.solvers.search import best_splits
 
 DEFAULT_LIMIT = 60.0
 """Seconds after which a search without a time limit ends with the gap that it has proved by then."""
@@ -36,10 +39,12 @@ def solve(task: Task) -> tuple[FloatArray, Certificate]:
     if not np.any(arrays.weight > 0):
         return local_method.solve(task)
     reduction, best = local_method.found(task)
-    if not reduction.free.size:
+    if not reduction.free.size or local_method.as_sum(reduction) is None:
         assert best.epsilon is not None
         return best.epsilon, certify(arrays, best.epsilon)
     incumbent = Incumbent(task, reduction, best)
+    with suppress(OutOfTimeError, KeyboardInterrupt):
+        incumbent.first_climbs()
     incumbent.tidy()
     search = Search(Question.of(arrays), task.settings.gap, incumbent, lambda: _check(task))
     with suppress(OutOfTimeError, KeyboardInterrupt):
@@ -64,7 +69,26 @@ class Incumbent:
     task: Task
     reduction: Reduction
     best: Best
-    inside: list[FloatArray] = field(default_factory=list)
+
+    @cached_property
+    def raised(self) -> Raised:
+        """Starts under floors, groups and ceilings."""
+        return Raised.of(self.task.arrays, local.off_zero(self.reduction))
+
+    def climb(self, wanted: FloatArray) -> None:
+        """Climb under all constraints from a start towards a wanted split (n,)."""
+        start = self.raised.towards(wanted)
+        if start is not None:
+            local.improve(self.raised.reduction, start, start, self.best, self.task.clock.check)
+
+    def first_climbs(self) -> None:
+        """Climb from what floors need towards local optima of the sum under its total, and the even split."""
+        total = local_method.as_sum(self.reduction)
+        if total is None or local_method.only_total(self.reduction):
+            return
+        for wanted in best_splits(total, self.task.clock.check, lambda _: None):
+            self.climb(wanted)
+        self.climb(total.lower + total.rest / total.lower.size)
 
     @property
     def value(self) -> float:
@@ -100,9 +124,5 @@ class Incumbent:
                 climbed, _ = ascend(total, climbed[:, [top]], self.task.clock.check, steps=3000)
                 self.best.offer(self.reduction.expand(climbed[:, 0]))
         elif thoroughly:
-            if not self.inside:
-                self.inside.append(local_method.inside_all(self.task, self.reduction))
-            wanted = np.clip(points[free, 0], program.lower, program.upper)
-            start = local_method.mixed(self.reduction, self.inside[0], wanted)
-            local.improve(self.reduction, start, self.inside[0], self.best, self.task.clock.check)
+            self.climb(np.clip(points[free, 0], program.lower, program.upper))
         return self.best.value > before
