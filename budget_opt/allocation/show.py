@@ -22,7 +22,9 @@ WIDTH = 100
 def as_text(allocation: Allocation, width: int = WIDTH) -> str:
     """Both tables and the summary as plain text without colours."""
     buffer = io.StringIO()
-    Console(file=buffer, width=width, no_color=True, highlight=False).print(renderable(allocation))
+    Console(file=buffer, width=width, no_color=True, highlight=False, force_jupyter=False).print(
+        renderable(allocation)
+    )
     return "\n".join(line.rstrip() for line in buffer.getvalue().rstrip().splitlines())
 
 

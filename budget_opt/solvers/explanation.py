@@ -138,4 +138,6 @@ def _way_out(arrays: Arrays, found: Conflict, least: float | None, total: float 
 
 
 def _and(values: Sequence[str]) -> str:
+    if len(values) > 1 and len(set(values)) == 1:
+        return f"{values[0]} each"
     return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} and {values[-1]}"

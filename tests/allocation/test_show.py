@@ -153,3 +153,13 @@ def test_shares_are_shown_as_people_say_them(share: float, shown: str) -> None:
 
 def test_a_narrow_page_is_kept_too() -> None:
     assert max(map(len, as_text(allocation_of(), width=60).splitlines())) <= 60
+
+
+def test_a_printed_allocation_is_text_in_a_notebook_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """rich would draw on the page instead of writing to the text."""
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert "epsilon" in str(uniform(plain_problem()))
+
+
+def plain_problem() -> Problem:
+    return Problem(attributes=[Attribute("a", categories=2)], moments=[CrossMoment("a")], total_epsilon=1.0)
