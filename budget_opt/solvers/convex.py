@@ -71,7 +71,7 @@ class Progress:
         before = self.gap
         self.propose(self.reduction.program.epsilon(at.v))
         rows = self.reduction.program.row_bound.size
-        caps = self.reduction.program.cap_level.size
+        caps = self.reduction.program.cap_limit.size
         self.bound_by(self.reduction.multipliers(at.dual[:rows], at.dual[rows : rows + caps]))
         self.stalled = 0 if self.gap < 0.9 * before or not np.isfinite(before) else self.stalled + 1
         return self.done or (self.stalled > 12 and at.complementarity < 1e-2 * wanted)

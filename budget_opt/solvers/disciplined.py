@@ -36,7 +36,7 @@ def first_guess(reduction: Reduction) -> FloatArray | None:
         constraints.append(e[capped] <= program.upper[capped])
     if program.row_bound.size:
         constraints.append(program.rows @ x - program.row_level * level >= program.row_bound)
-    if program.cap_level.size:
+    if program.cap_limit.size:
         constraints.append(program.cap @ (e - program.lower) <= program.cap_limit)
     goal, more = _goal(cp, program, x, e, level)
     problem = cp.Problem(cp.Maximize(goal), constraints + more)

@@ -78,14 +78,14 @@ class Constraints:
     def cuts(self) -> IntArray:
         """Where rows, caps and lower bounds end in the list."""
         p = self.program
-        return np.cumsum([p.row_bound.size, p.cap_level.size, self.at_lower.size])
+        return np.cumsum([p.row_bound.size, p.cap_limit.size, self.at_lower.size])
 
     def values(self, v: FloatArray, level: float) -> FloatArray:
         """All constraint functions; feasible where >= 0."""
         return np.concatenate(
             [
                 self.program.row_slack(v, level),
-                self.program.cap_slack(v, level),
+                self.program.cap_slack(v),
                 v[self.at_lower] - self.lowest,
                 self.highest - v[self.at_upper],
             ]
@@ -102,7 +102,7 @@ class Constraints:
         total = (p.rows.T @ y) * l1 - (p.cap.T @ mu) * e1
         total[self.at_lower] += low
         total[self.at_upper] -= high
-        return total, float(-p.row_level @ y - p.cap_level @ mu)
+        return total, float(-p.row_level @ y)
 
     def along(self, dv: FloatArray, level: float, l1: FloatArray, e1: FloatArray) -> FloatArray:
         """The constraints' Jacobian times a direction."""
@@ -110,7 +110,7 @@ class Constraints:
         return np.concatenate(
             [
                 p.rows @ (l1 * dv) - p.row_level * level,
-                -(p.cap @ (e1 * dv)) - p.cap_level * level,
+                -(p.cap @ (e1 * dv)),
                 dv[self.at_lower],
                 -dv[self.at_upper],
             ]
@@ -123,7 +123,7 @@ class Constraints:
         """
         p = self.program
         weight = np.zeros(self.lowest.size + self.highest.size + self.cuts[1])
-        weight[: self.cuts[1]] = np.concatenate([p.row_level, p.cap_level])
+        weight[: self.cuts[0]] = p.row_level
         level = 0.0
         if p.has_level:
             room = self.values(v, 0.0)[weight > 0] / weight[weight > 0]

@@ -55,7 +55,7 @@ class System:
         first = self.factor.solve(right)
         z = np.linalg.solve(self.schur, below - self.border.T @ first) if below.size else below
         dv = first - self.solved_border @ z
-        caps_count = p.cap_level.size
+        caps_count = p.cap_limit.size
         level_step = float(z[caps_count]) if p.has_level else 0.0
         slack = c.along(dv, level_step, here.l1, here.e1) - here.primal_residual
         dual = (short - at.dual * slack) / at.slack
@@ -162,10 +162,15 @@ def _border(
     if p.has_level:
         columns.append(-((p.rows.T @ (ratio_rows * p.row_level)) * here.l1)[:, None])
         level = np.sum(ratio_rows * p.row_level**2)
-        corner = np.block([[corner, p.cap_level[:, None]], [p.cap_level[None, :], np.array([[level]])]])
+        corner = _bordered(corner, float(level))
     if p.spread is not None:
         columns.append(((p.spread.rows.T @ here.shares) * here.phi1)[:, None])
-        corner = np.block(
-            [[corner, np.zeros((len(corner), 1))], [np.zeros((1, len(corner))), np.ones((1, 1))]]
-        )
+        corner = _bordered(corner, 1.0)
     return np.hstack(columns), corner
+
+
+def _bordered(corner: FloatArray, last: float) -> FloatArray:
+    """The corner with one more row and column, 0 but for the diagonal."""
+    grown = np.zeros((len(corner) + 1, len(corner) + 1))
+    grown[:-1, :-1], grown[-1, -1] = corner, last
+    return grown

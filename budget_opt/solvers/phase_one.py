@@ -98,7 +98,7 @@ def strictly_inside(program: Program, epsilon: FloatArray) -> bool:
     """True where a point (n,) is inside all rows without a level, and all caps."""
     v = program.point(epsilon)
     rows = program.row_slack(v, 0.0)[program.row_level == 0]
-    return bool(np.all(rows > 0) and np.all(program.cap_slack(v, 0.0) > 0))
+    return bool(np.all(rows > 0) and np.all(program.cap_slack(v) > 0))
 
 
 def towards(program: Program, inside: FloatArray, wanted: FloatArray) -> FloatArray:
@@ -110,7 +110,7 @@ def towards(program: Program, inside: FloatArray, wanted: FloatArray) -> FloatAr
     for _ in range(60):
         mixed = mixture(program, inside, wanted, share)
         v = program.point(mixed)
-        if np.all(program.row_slack(v, 0.0)[rows] >= 0.5 * have) and np.all(program.cap_slack(v, 0.0) > 0):
+        if np.all(program.row_slack(v, 0.0)[rows] >= 0.5 * have) and np.all(program.cap_slack(v) > 0):
             return mixed
         share *= 0.5
     return inside

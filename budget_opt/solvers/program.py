@@ -2,17 +2,17 @@
 
     maximize    gain . l(v) - cost . (e(v) - lower) - log sum_i exp(term_i + (spread_rows phi(v))_i) + t
     subject to  rows l(v) - row_level t >= row_bound
-                cap (e(v) - lower) + cap_level t <= cap_limit
+                cap (e(v) - lower) <= cap_limit
                 lower <= e(v) <= upper
 
-l = log lambda is concave and e convex in v, the spread phi = log(1 + (a + b) tau + b tau^2) is convex: a
-convex program (shared/CONVEX_SOLVER.md). The level t is there only where `has_level`; a program has at
-most one of gain, cost, spread and level in its objective, or gain and a level of weight 0.
+l = log lambda is concave and e convex in v, and the spread phi = log(1 + (a + b) tau + b tau^2) is convex in
+logit lambda: a convex program (shared/CONVEX_SOLVER.md). The level t is there only where `has_level`; a
+program has at most one of gain, cost, spread and level in its objective, or the sum of `weighted_sum`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -116,7 +116,6 @@ class Program:
     row_level: FloatArray
     cap: FloatArray
     cap_limit: FloatArray
-    cap_level: FloatArray
     gain: FloatArray
     cost: FloatArray
     spread: Spread | None
@@ -158,22 +157,8 @@ class Program:
         slack: FloatArray = kept - self.row_level * level - self.row_bound
         return slack
 
-    def cap_slack(self, v: FloatArray, level: float) -> FloatArray:
-        """cap_limit - cap (e - lower) - cap_level t, shape (C,)."""
+    def cap_slack(self, v: FloatArray) -> FloatArray:
+        """cap_limit - cap (e - lower), shape (C,)."""
         spent = self.cap @ (self.coordinate.epsilon(v, self.cardinality) - self.lower)
-        slack: FloatArray = self.cap_limit - spent - self.cap_level * level
+        slack: FloatArray = self.cap_limit - spent
         return slack
-
-    def with_level(self, row_level: FloatArray, cap_level: FloatArray) -> Program:
-        """The same constraints with a level to maximize: how far inside a point can be."""
-        nothing = np.zeros(self.size)
-        return replace(
-            self,
-            row_level=row_level,
-            cap_level=cap_level,
-            gain=nothing,
-            cost=nothing,
-            spread=None,
-            total=None,
-            has_level=True,
-        )

@@ -116,7 +116,6 @@ def reduce(arrays: Arrays) -> Reduction:
         np.repeat([0.0, 1.0, 0.0], [floors.size, levels.size, ceilings.size]),
         caps[:, free],
         np.ones(budgets.size),
-        np.zeros(budgets.size),
         np.zeros(free.size),
         np.zeros(free.size),
         None,
