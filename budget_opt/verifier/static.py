@@ -214,14 +214,14 @@ def _bound_checks(allocation: Allocation, problem: Problem) -> tuple[list[Check]
     # the stated bound may come from better multipliers than those fitted here
     slack = abs(outcome.bound) * outcome.gap_tolerance
     confirmed = proved >= outcome.bound - slack if minimized else proved <= outcome.bound + slack
-    optimal = outcome.status == "optimal"
-    if confirmed or (optimal and problem.arrays.is_convex):
-        checks.append(Check(f"bound of {outcome.kind}", proved, outcome.bound, confirmed, source))
-        if optimal:
-            holds = certificate.relative_gap <= outcome.gap_tolerance + 1e-12
-            claim = "the split is optimal: relative gap"
-            checks.append(Check(claim, certificate.relative_gap, outcome.gap_tolerance, holds, source))
-        return checks, []
+    found = [Check(f"bound of {outcome.kind}", proved, outcome.bound, confirmed, source)]
+    if outcome.status == "optimal":
+        gap = certificate.relative_gap
+        holds = gap <= outcome.gap_tolerance + 1e-12
+        found.append(Check("the split is optimal: relative gap", gap, outcome.gap_tolerance, holds, source))
+    must_hold = outcome.status == "optimal" and problem.arrays.is_convex
+    if must_hold or all(check.holds for check in found):
+        return checks + found, []
     note = f"one evaluation here proves {proved:.9g}, which does not contradict it"
     return checks, [f"the bound {outcome.bound:.9g} of {outcome.kind} is not confirmed: {note}"]
 
