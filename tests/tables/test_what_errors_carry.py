@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -80,7 +81,11 @@ class Bursts:
     ids=lambda cells: ascii(cells)[:30],
 )
 def test_r10_r35_a_conversion_that_fails_carries_no_cell(cells: list[Any]) -> None:
-    table = pd.DataFrame({"city": pd.Series(cells, dtype=object)})
+    # one by one: older versions of pandas would ask the cells for their arrays
+    values = np.empty(len(cells), dtype=object)
+    for i, cell in enumerate(cells):
+        values[i] = cell
+    table = pd.DataFrame({"city": pd.Series(values, dtype=object)})
     error = refused(lambda: read_codes(table, {"city": CITY}), "column 'city': mixes types")
     assert isinstance(error, DataError)
     assert error.column == "city"
