@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from budget_opt.certificate import Certificate
+from budget_opt.certificate.pruning.question import Question
+from budget_opt.certificate.pruning.symmetry import classes
 from budget_opt.model.arrays import Arrays, FloatArray
 from budget_opt.model.objectives import value
 from budget_opt.model.problem import Problem
 from budget_opt.solvers import local_method
 from budget_opt.solvers.answer import Clock, Report, Settings, Task
 from budget_opt.solvers.global_search import method
-from budget_opt.solvers.global_search.question import Question
 from budget_opt.solvers.global_search.search import Search
-from budget_opt.solvers.global_search.symmetry import classes
 from budget_opt.solvers.table import solve
 from tests.solvers.random_problems import broken, build, random_problem, random_split
 

@@ -9,11 +9,11 @@ import numpy as np
 from budget_opt.certificate.boxes import steps
 from budget_opt.certificate.boxes.bound import evaluate
 from budget_opt.certificate.boxes.subgradient import Mixture, subgradient
+from budget_opt.certificate.pruning.question import Question
+from budget_opt.certificate.pruning.reduced_costs import reduced
 from budget_opt.model.arrays import FloatArray, IntArray
 from budget_opt.solvers.global_search.branching import branching
 from budget_opt.solvers.global_search.node import Batch, chosen, select
-from budget_opt.solvers.global_search.question import Question
-from budget_opt.solvers.global_search.reduction import reduced
 
 _LENGTH = 0.3
 """Of the step that would close the whole gap: what a box cannot close by steps it must not be asked to."""

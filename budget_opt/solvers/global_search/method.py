@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from budget_opt.certificate.certify import Certificate, certify
+from budget_opt.certificate.pruning.question import Question
 from budget_opt.model.arrays import FloatArray
 from budget_opt.model.objectives import relative_gap
 from budget_opt.model.objectives import value as objective_value
 from budget_opt.solvers import local, local_method
 from budget_opt.solvers.answer import OutOfTimeError, Task
 from budget_opt.solvers.ascent import ascend
-from budget_opt.solvers.global_search.question import Question
 from budget_opt.solvers.global_search.raised import Raised
 from budget_opt.solvers.global_search.search import Search
 from budget_opt.solvers.local import Best

@@ -9,14 +9,14 @@ from typing import Protocol
 import numpy as np
 
 from budget_opt.certificate.boxes.bound import Multipliers, cut_off
+from budget_opt.certificate.pruning.hull import Tangent, tangent_at, tangent_bounds
+from budget_opt.certificate.pruning.question import Question
+from budget_opt.certificate.pruning.tightening import by_constraints, by_first_order, values_and_pulls
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import FloatArray
 from budget_opt.solvers.global_search.bounding import Bounded, bounded
-from budget_opt.solvers.global_search.hull import Tangent, tangent_at, tangent_bounds
 from budget_opt.solvers.global_search.node import Batch, Node, Queue, flattened, gathered
-from budget_opt.solvers.global_search.question import Question
 from budget_opt.solvers.global_search.root import first_batch
-from budget_opt.solvers.global_search.tightening import by_constraints, by_first_order, values_and_pulls
 
 _WIDTH = 256
 _WORK = 6_000_000

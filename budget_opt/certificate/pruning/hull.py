@@ -19,11 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from budget_opt.certificate.boxes.curvature import largest_curvature, least_log_curvature, mixed_derivatives
+from budget_opt.certificate.pruning.question import Question
+from budget_opt.certificate.pruning.stationary import stationary_near
+from budget_opt.certificate.pruning.tightening import slope_range, values_and_pulls
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import BoolArray, FloatArray
-from budget_opt.solvers.global_search.polish import stationary_near
-from budget_opt.solvers.global_search.question import Question
-from budget_opt.solvers.global_search.tightening import slope_range, values_and_pulls
 
 _OUTWARD = 1e-12
 _PIVOT = 1e-9

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from budget_opt.certificate.boxes.curvature import curvature, mixed_derivatives
+from budget_opt.certificate.pruning.question import Question
+from budget_opt.certificate.pruning.tightening import values_and_pulls
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import FloatArray, IntArray
-from budget_opt.solvers.global_search.question import Question
-from budget_opt.solvers.global_search.tightening import values_and_pulls
 
 _STEPS = 8
 _NEAR = 1e-4

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from budget_opt.certificate.boxes.layout import Layout
+from budget_opt.certificate.pruning.question import Question
 from budget_opt.mechanisms import inverse
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import BoolArray, FloatArray
-from budget_opt.solvers.global_search.question import Question
 
 _OUTWARD = 1e-11
 """Relative; far above the rounding of the sums and logarithms here."""

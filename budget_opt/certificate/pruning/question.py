@@ -10,9 +10,9 @@ from budget_opt.certificate.box import Box, budget_rows, root_box
 from budget_opt.certificate.box import Rows as BudgetRows
 from budget_opt.certificate.boxes.bound import Relaxation, Rows
 from budget_opt.certificate.boxes.layout import Layout
+from budget_opt.certificate.pruning.symmetry import classes
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import Arrays, FloatArray, IntArray
-from budget_opt.solvers.global_search.symmetry import classes
 
 _OUTWARD = 1e-12
 
