@@ -6,7 +6,8 @@ Values of a problem file or of an argument are public and are printed; a cell of
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,12 @@ class AllocationError(InputError):
     subject = "the allocation"
 
 
+class CertificateError(InputError):
+    """A certificate file that cannot be read as one; one that is read and proves too little is none."""
+
+    subject = "the certificate"
+
+
 class DataError(InputError):
     """A table that does not fit the declared domains: column, count and rows, never a value."""
 
@@ -102,25 +109,112 @@ class RandomSourceError(BudgetOptError):
     """The source of random words failed or gave too little; nothing was written."""
 
 
-class InfeasibleError(BudgetOptError):
-    """No split meets all floors, bounds and budgets.
+ConstraintKind = Literal[
+    "floor", "ceiling", "total_epsilon", "group", "epsilon_max", "epsilon_min", "epsilon"
+]
+"""What a constraint is, by the field of the problem that states it; `epsilon` is a pin."""
 
-    `least_total` is the least total epsilon (nats) that would do, `total` what the problem allows,
-    `conflicts` names the constraints that are in each other's way.
+
+@dataclass(frozen=True)
+class ConflictMember:
+    """One constraint of a conflict: `str` gives it in words, such as "smoker x income >= 0.2".
+
+    `name` is of the moment, the group or the attribute; `limit` the number in the problem (a retention, or
+    nats). `multiplier` >= 0 says how much it presses: the derivative of the logarithm of the largest common
+    factor on the conflict's floors by the logarithm of this limit; None where no factor would do.
+    `enough` is a limit that makes the whole problem possible if this one alone is changed (rounded to
+    the safe side), or this one and the total, to `enough_total`, where that is stated; None where none does,
+    or where none was found in time.
     """
+
+    kind: ConstraintKind
+    name: str
+    limit: float
+    multiplier: float | None = None
+    enough: float | None = None
+    enough_total: float | None = None
+
+    def __str__(self) -> str:
+        return _IN_WORDS[self.kind].format(self.name, f"{self.limit:.12g}")
+
+
+_IN_WORDS: dict[ConstraintKind, str] = {
+    "floor": "{} >= {}",
+    "ceiling": "{} <= {}",
+    "group": "group {} <= {}",
+    "total_epsilon": "{} {}",
+    "epsilon_max": "upper bound of {} {}",
+    "epsilon_min": "lower bound of {} {}",
+    "epsilon": "pin of {} {}",
+}
+
+
+@dataclass(frozen=True)
+class LoweredFloor:
+    """A floor, and the lower one that would do once all those listed with it are lowered."""
+
+    name: str
+    floor: float
+    lowered: float
+
+
+@dataclass(frozen=True)
+class Infeasibility:
+    """Why a problem is impossible, and what would do. All numbers are proved; None means that none is.
+
+    `conflict`: constraints that cannot hold together, the largest multipliers first; where `irreducible`,
+    dropping any one of them is shown to make the others possible. `total` is what the problem
+    allows (nats), `least_total` one that would do, `least_total_bound` what any that does is at least;
+    `no_total` where it is proved that none does.
+    `common_factor` on all floors would do at the given total, none above `common_factor_bound` does.
+    `lowered` floors would do if the others stay. Giving up the floors and ceilings `given_up` would do,
+    and no fewer than `fewest_given_up` would: the fewest that is, where both counts agree.
+    """
+
+    conflict: tuple[ConflictMember, ...] = ()
+    irreducible: bool = False
+    total: float | None = None
+    no_total: bool = False
+    least_total: float | None = None
+    least_total_bound: float | None = None
+    common_factor: float | None = None
+    common_factor_bound: float | None = None
+    lowered: tuple[LoweredFloor, ...] = ()
+    given_up: tuple[str, ...] = ()
+    fewest_given_up: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields as JSON; the members of the conflict in words as well."""
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain["conflict"] = [{"text": str(member), **vars(member)} for member in self.conflict]
+        plain["lowered"] = [dict(vars(floor)) for floor in self.lowered]
+        plain["given_up"] = list(self.given_up)
+        return plain
+
+
+class InfeasibleError(BudgetOptError):
+    """No split meets all floors, ceilings, bounds and budgets; `why` says what conflicts, and ways out."""
 
     exit_code = 3
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        least_total: float | None = None,
-        total: float | None = None,
-        conflicts: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, message: str, why: Infeasibility = Infeasibility()) -> None:
         super().__init__(message)
-        self.least_total, self.total, self.conflicts = least_total, total, conflicts
+        self.why = why
+
+    @property
+    def conflict(self) -> tuple[ConflictMember, ...]:
+        """The constraints that cannot hold together, the largest multipliers first."""
+        return self.why.conflict
+
+    @property
+    def least_total(self) -> float | None:
+        """A total epsilon (nats) that would do; None where none is known."""
+        return self.why.least_total
+
+    @property
+    def total(self) -> float | None:
+        """The total epsilon (nats) that the problem allows."""
+        return self.why.total
 
 
 class NotSolvedError(BudgetOptError):

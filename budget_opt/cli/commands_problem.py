@@ -1,4 +1,4 @@
-"""Commands on problems and allocations: check, solve, show, schema."""
+"""Commands on problems and allocations: check, solve, judge, show, schema."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from budget_opt.allocation.schema import FORMAT as ALLOCATION_FORMAT
 from budget_opt.allocation.show import renderable
 from budget_opt.cli.output import out, out_json
 from budget_opt.cli.progress import solve_progress
-from budget_opt.errors import InputError
+from budget_opt.errors import InfeasibleError, InputError, VerificationError
 from budget_opt.model.arrays import Objective
 
 ProblemFile = Annotated[Path, typer.Argument(metavar="PROBLEM", help="A problem file, JSON or YAML.")]
@@ -29,17 +29,26 @@ class Document(StrEnum):
     problem = "problem"
     allocation = "allocation"
     manifest = "manifest"
+    certificate = "certificate"
 
 
-def check(problem: ProblemFile, as_json: AsJson = False) -> None:
+def check(
+    problem: ProblemFile,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds for explaining an impossible problem, 5 by default."),
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
     """Say what is hard or impossible in a problem, and why. Exit code 3 where it is infeasible."""
     from budget_opt.api.checking import check as check_problem
 
-    findings = check_problem(Problem.read(problem))
+    findings = check_problem(Problem.read(problem), time_limit)
     if as_json:
         out_json(findings.to_dict())
     else:
         out(str(findings))
+    return 0 if findings.feasible else InfeasibleError.exit_code
 
 
 def solve(
@@ -54,8 +63,20 @@ def solve(
             help="Seconds; then the best answer so far counts. A weighted sum takes 60 at most by default."
         ),
     ] = None,
+    solver: Annotated[
+        str | None,
+        typer.Option(
+            help="Another method than the objective's default: cvxpy; for a weighted sum local search."
+        ),
+    ] = None,
     objective: Annotated[Objective | None, typer.Option(help="Another objective than the file's.")] = None,
     epsilon: Annotated[float | None, typer.Option(help="Another total epsilon than the file's.")] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all that proves the bound, for verify.")
+    ] = None,
+    level_tolerance: Annotated[
+        float, typer.Option(help="Relative gap that a level of moments may lose to the levels after it.")
+    ] = 1e-3,
     as_json: AsJson = False,
 ) -> None:
     """Find the best split of the budget and prove how good it is."""
@@ -68,15 +89,61 @@ def solve(
             **{name: value for name, value in changes.items() if value is not None}
         )
     with solve_progress() as progress:
-        allocation = solve_problem(question, gap=gap, time_limit=time_limit, progress=progress)
+        allocation = solve_problem(
+            question,
+            gap=gap,
+            time_limit=time_limit,
+            progress=progress,
+            solver=solver,
+            certificate=certificate,
+            level_tolerance=level_tolerance,
+        )
     if output is not None:
         allocation.write(output)
     if as_json:
         out_json(allocation.to_dict())
     else:
         out(renderable(allocation))
+        for written in (output, certificate):
+            if written is not None:
+                out(f"written: {written}")
+
+
+def judge(
+    problem: ProblemFile,
+    split: Annotated[
+        Path,
+        typer.Argument(metavar="SPLIT", help='An allocation, or epsilons by name: {"income": 1.5, ...}.'),
+    ],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="ALLOCATION", help="Write it as an allocation.")
+    ] = None,
+    gap: Annotated[float, typer.Option(help="Relative gap to which the bound is proved.")] = 1e-6,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds for the bound.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A bound without a solve; it may be loose.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Say what any split is worth, what would be possible, and which wishes it breaks (exit code 1)."""
+    from budget_opt.api.judging import judge as judge_split
+    from budget_opt.api.judging import read_split
+
+    if output is not None:
+        _require_replaceable(output)
+    question = Problem.read(problem)
+    with solve_progress() as progress:
+        judged = judge_split(
+            question, read_split(split), gap=gap, time_limit=time_limit, quick=quick, progress=progress
+        )
+    if output is not None:
+        judged.allocation.write(output)
+    if as_json:
+        out_json(judged.to_dict())
+    else:
+        out(renderable(judged.allocation))
+        out(str(judged))
         if output is not None:
             out(f"written: {output}")
+    return 0 if judged.keeps_all else VerificationError.exit_code
 
 
 def _require_replaceable(output: Path) -> None:

@@ -18,12 +18,16 @@ Status = Literal["optimal", "feasible"]
 class Settings:
     """`gap` is the relative gap at which an answer is called optimal; `time_limit` in seconds, None for none.
 
-    `solver` names a method of `table`, None for the default of the objective.
+    `solver` names a method of `table`, None for the default of the objective. `explanation_limit` is how many
+    seconds the explanation of an impossible problem may take, but for single solves. `record`: bring along
+    what proves the bound, whatever the method.
     """
 
     gap: float = 1e-6
     time_limit: float | None = None
     solver: str | None = None
+    explanation_limit: float = 5.0
+    record: bool = False
 
 
 @dataclass(frozen=True)

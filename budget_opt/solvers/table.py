@@ -7,26 +7,30 @@ from collections.abc import Callable, Mapping
 from budget_opt.certificate.certify import Certificate
 from budget_opt.errors import InputError
 from budget_opt.model.arrays import Arrays, FloatArray
-from budget_opt.solvers import convex_method, local_method
+from budget_opt.solvers import convex_method, disciplined, local_method
 from budget_opt.solvers.answer import Callback, Candidate, Clock, Settings, Task
-from budget_opt.solvers.disciplined import first_guess
-from budget_opt.solvers.explanation import Names, ceiling_infeasible, infeasible, unreleasable
-from budget_opt.solvers.feasibility import conflict, passed_ceilings, unreleased
+from budget_opt.solvers.conflicts.explaining import explain
+from budget_opt.solvers.explanation import Names, infeasible, unreleasable
+from budget_opt.solvers.feasibility import passes_a_ceiling, unreleased
 from budget_opt.solvers.global_search import method as global_method
+from budget_opt.solvers.threads import one_thread
 
 Method = Callable[[Task], tuple[FloatArray, Certificate]]
 
 CONVEX: Mapping[str, Method] = {
-    "cvxpy": lambda task: convex_method.solve(task, first_guess),
-    "interior point": lambda task: convex_method.solve(task, None),
+    "interior point": convex_method.solve,
+    "cvxpy": lambda task: convex_method.solve(task, disciplined.propose),
 }
-"""For all objectives but `weighted_sum`, ceilings or not; the first is the default."""
+"""For all objectives but `weighted_sum`; the first is the default, the second a reference to compare with."""
 
 NOT_CONVEX: Mapping[str, Method] = {
     "global search": global_method.solve,
     "local search": local_method.solve,
 }
 """For `weighted_sum`; the first is the default, and takes at most 60 seconds where no time limit is given."""
+
+_SHORTEST = 1.0
+"""Seconds that the explanation of an impossible problem has at the least, whatever the time limit."""
 
 
 def solve(
@@ -42,18 +46,18 @@ def solve(
     `settings.solver`. Ctrl-C and the time limit return the best point there is.
     """
     clock = Clock(settings.time_limit)
-    called = names or Names.numbered(arrays)
-    passed = passed_ceilings(arrays)
-    if passed:
-        raise ceiling_infeasible(arrays, passed, called)
+    name, method = _chosen(arrays, settings)
     unmeasured = unreleased(arrays)
     if unmeasured.size:
-        raise unreleasable(unmeasured, called)
-    name, method = _chosen(arrays, settings)
-    try:
-        epsilon, certificate = method(Task(arrays, settings, clock, callback))
-    except convex_method.ImpossibleError:
-        raise infeasible(arrays, conflict(arrays), called) from None
+        raise unreleasable(unmeasured, names or Names.numbered(arrays))
+    with one_thread():
+        try:
+            if arrays.ceilings.size and passes_a_ceiling(arrays):
+                raise convex_method.ImpossibleError
+            epsilon, certificate = method(Task(arrays, settings, clock, callback))
+        except convex_method.ImpossibleError:
+            limit = min(settings.explanation_limit, max(_SHORTEST, clock.left()))
+            raise infeasible(explain(arrays, limit), names or Names.numbered(arrays)) from None
     optimal = certificate.relative_gap <= settings.gap
     return Candidate(epsilon, certificate, "optimal" if optimal else "feasible", name, clock.seconds)
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budget_opt.certificate import certify
 from budget_opt.errors import InfeasibleError, NotSolvedError
 from budget_opt.mechanisms import log_lambda, logit
 from budget_opt.mechanisms import randomized_response as rr
@@ -36,9 +37,9 @@ def test_convex_objectives_under_ceilings_are_proved_optimal(seed: int, objectiv
     arrays = random_problem(seed, objective, ceilings=True)
     found = solve(arrays, QUICK)
     assert broken(arrays, found.epsilon) == []
-    uniform = np.all(arrays.spread_a == 1) and np.all(arrays.spread_b == 1)
-    if objective != "min_variance" or uniform:
-        assert found.certificate.relative_gap <= 1e-5
+    if arrays.is_convex:
+        assert found.certificate.relative_gap <= 1e-7
+        assert certify(arrays, found.epsilon).relative_gap <= 1e-6
         _no_feasible_split_is_better(arrays, found.certificate.bound, found.certificate.value, seed)
 
 
@@ -56,8 +57,8 @@ def test_cvxpy_and_the_interior_point_method_agree_under_ceilings() -> None:
         "geometric_mean", [4, 3, 6], [[0, 1], [1, 2], [0, 2]], 6.0, ceiling=[0.2, 1, 0.3], floor=[0, 0.2, 0]
     )
     first, second = solve(arrays, Settings(solver="cvxpy")), solve(arrays, QUICK)
-    assert first.certificate.value == pytest.approx(second.certificate.value, rel=1e-8)
-    assert first.status == second.status == "optimal"
+    assert first.certificate.value == pytest.approx(second.certificate.value, rel=1e-7)
+    assert second.status == "optimal"
 
 
 def test_a_ceiling_that_binds_is_met_and_what_it_frees_goes_elsewhere() -> None:
@@ -105,7 +106,10 @@ def test_a_ceiling_below_what_pins_force_is_proved_impossible() -> None:
 
 def test_a_ceiling_inside_a_floored_moment_is_proved_impossible() -> None:
     arrays = build("max_min", [4, 4, 4], [[0, 1], [0, 1, 2]], 9.0, floor=[0, 0.3], ceiling=[0.25, 1])
-    with pytest.raises(InfeasibleError, match=r"at least 0\.3 for attribute 1 x attribute 2"):
+    with pytest.raises(
+        InfeasibleError,
+        match=r"attribute 1 x attribute 2 x attribute 3 >= 0\.3, attribute 1 x attribute 2 <= 0\.25",
+    ):
         solve(arrays)
 
 
@@ -121,7 +125,7 @@ def test_floors_that_force_a_retention_above_a_ceiling_together_are_proved_impos
     with pytest.raises(InfeasibleError) as caught:
         solve(arrays, Settings(time_limit=5))
     assert "attribute 1 x attribute 2 x attribute 3 <= 0.3" in str(caught.value)
-    assert len(caught.value.conflicts) == 4
+    assert len(caught.value.conflict) == 4
 
 
 def test_floors_without_an_interior_are_said_to_leave_no_room() -> None:
