@@ -85,6 +85,17 @@ def log_retention_slope(epsilon: Real, cardinality: Real) -> Any:
         return r * x / (-np.expm1(-e) * (1.0 + (r - 1.0) * x))
 
 
+def epsilon_for_log_retention_slope(slope: Real, cardinality: Real) -> Any:
+    """The e at which d log lambda / d e = slope > 0, with all digits at small e too (DESIGN 2.5)."""
+    s, r = _pair(slope, cardinality)
+    with np.errstate(divide="ignore", over="ignore"):
+        share = r / s
+        # d = exp(e) - 1 solves d^2 + (r - share) d - share = 0
+        half = 0.5 * np.abs(r - share)
+        root = half + np.sqrt(half * half + share)
+        return np.log1p(np.where(r > share, share / root, root))
+
+
 def log_retention_curvature(epsilon: Real, cardinality: Real) -> Any:
     """d2 log lambda / d epsilon2 < 0; -inf where it exceeds the largest double (e below 1e-154)."""
     e, r = _pair(epsilon, cardinality)

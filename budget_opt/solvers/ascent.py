@@ -14,13 +14,14 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from budget_opt.certificate.lagrangian import stationary
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import FloatArray
 
 _STEPS = 400
 _SETTLED = 1e-13
 """Relative gain of a step below which a column has arrived."""
+_NEWTONS, _EXACT = 40, 1e-11
+"""Steps for a price at most, and the share of the rest that may be missed: what is left is scaled away."""
 _WORK = 4_000_000
 """Elements (terms x columns) of one batch at most."""
 
@@ -56,56 +57,48 @@ class Sum:
         return pulled
 
 
-def shared_out(problem: Sum, pull: FloatArray) -> FloatArray:
+def shared_out(problem: Sum, pull: FloatArray, start: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
     """max sum_m pull_m log lambda_m(e_m) under the total and the bounds, for every column of pull (n, S).
 
-    Where no column can use all of the rest, everybody with a pull gets the upper bound.
+    Where no column can use all of the rest, everybody with a pull gets the upper bound. Also returns the
+    logarithms (S,) of the prices, which are good starts for pulls nearby.
     """
     r, low, high = (x[:, None] for x in (problem.cardinality, problem.lower, problem.upper))
-    scale = np.maximum(np.max(pull, axis=0), 1e-300)
-    pull = pull / scale
-    nothing = np.zeros_like(pull)
+    ratio = np.maximum(pull / np.maximum(np.max(pull, axis=0), 1e-300), 1e-300)
+    least, most = _bracket(problem, ratio)
+    price = np.clip(0.5 * (least + most) if start is None else start, least, most)
+    for _ in range(_NEWTONS):
+        free = rr.epsilon_for_log_retention_slope(np.exp(price) / ratio, r)
+        epsilon = np.clip(free, low, high)
+        over = np.sum(epsilon - low, axis=0) - problem.rest
+        least, most = np.where(over > 0, price, least), np.where(over > 0, most, price)
+        response = np.sum(_response(free, r) * ((free > low) & (free < high)), axis=0)
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            newton = price + over / response
+        settled = (np.abs(over) <= _EXACT * problem.rest) | (most - least <= _EXACT)
+        if np.all(settled):
+            break
+        inside = (newton > least) & (newton < most)
+        price = np.where(settled, price, np.where(inside, newton, 0.5 * (least + most)))
+    return _scaled(problem, epsilon), price
 
-    def split(price: FloatArray) -> FloatArray:
-        return np.clip(stationary(pull, nothing, np.broadcast_to(price, pull.shape), r), low, high)
 
-    def excess(log_price: FloatArray) -> FloatArray:
-        over: FloatArray = np.sum(split(np.exp(log_price)) - low, axis=0) / problem.rest - 1.0
-        return over
+def _response(epsilon: FloatArray, r: FloatArray) -> FloatArray:
+    """How much epsilon falls as the logarithm of its price rises."""
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        response = rr.log_retention_slope(epsilon, r) / -rr.log_retention_curvature(epsilon, r)
+    usable: FloatArray = np.where(np.isfinite(response), response, 0.0)  # at both ends of the range
+    return usable
 
-    return _scaled(problem, split(np.exp(_root(excess, *_bracket(problem, pull)))))
 
-
-def _bracket(problem: Sum, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _bracket(problem: Sum, ratio: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Logarithms of a price at which the total is overspent, if it can be, and of one at which it is not."""
     # at the upper bound's own slope and below an attribute takes all it may
-    slope = rr.log_retention_slope(problem.upper, problem.cardinality)[:, None] * pull
-    least = np.log(np.maximum(np.min(np.where(pull > 0, slope, np.inf), axis=0), 1e-300)) - 1.0
+    slope = rr.log_retention_slope(problem.upper, problem.cardinality)[:, None] * ratio
+    least = np.log(np.maximum(np.min(np.where(ratio > 1e-300, slope, np.inf), axis=0), 1e-300)) - 1.0
     # d log lambda / d e < 1 / e + 1: nobody takes more than an n-th of the rest
-    most = np.full(pull.shape[1], np.log(1.0 + pull.shape[0] / problem.rest) + 1.0)
+    most = np.full(ratio.shape[1], np.log(1.0 + ratio.shape[0] / problem.rest) + 1.0)
     return np.minimum(least, most - 1.0), most
-
-
-def _root(
-    excess: Callable[[FloatArray], FloatArray], least: FloatArray, most: FloatArray, steps: int = 22
-) -> FloatArray:
-    """The zero of a decreasing function in [least, most], elementwise, by the Illinois rule."""
-    at_least, at_most = excess(least), excess(most)
-    weight_least, weight_most = at_least, at_most
-    point = most
-    for _ in range(steps):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            guess = (least * weight_most - most * weight_least) / (weight_most - weight_least)
-        margin = 1e-3 * (most - least)
-        point = np.where(np.isfinite(guess), np.clip(guess, least + margin, most - margin), most)
-        value = excess(point)
-        if np.max(np.abs(np.where(at_least > 0, value, 0.0)), initial=0.0) < 1e-11:
-            break
-        over = value > 0
-        weight_most = np.where(over, 0.5 * weight_most, value)
-        weight_least = np.where(over, value, 0.5 * weight_least)
-        least, most = np.where(over, point, least), np.where(over, most, point)
-    return np.where(at_least > 0, point, least)
 
 
 def _scaled(problem: Sum, epsilon: FloatArray) -> FloatArray:
@@ -134,18 +127,18 @@ def _ascend_block(
     problem: Sum, starts: FloatArray, check: Callable[[], None], steps: int
 ) -> tuple[FloatArray, FloatArray]:
     epsilon, value = starts.copy(), problem.values(starts)
-    moving = np.arange(starts.shape[1])
+    moving, price = np.arange(starts.shape[1]), None
     for _ in range(steps):
         if not moving.size:
             break
         check()
-        following = shared_out(problem, problem.pulls(epsilon[:, moving]))
+        following, price = shared_out(problem, problem.pulls(epsilon[:, moving]), price)
         reached = problem.values(following)
         better = reached >= value[moving]
         gained = reached - value[moving] > _SETTLED * value[moving]
         epsilon[:, moving[better]] = following[:, better]
         value[moving[better]] = reached[better]
-        moving = moving[gained]
+        moving, price = moving[gained], price[gained]
     return epsilon, value
 
 

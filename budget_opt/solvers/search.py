@@ -13,6 +13,8 @@ _STARTS = 50
 _TOPS = 4
 _MOVES = 120
 _ROUNDS = 20
+_CLIMB, _TO_THE_END = 25, 3000
+"""Steps of the ascent, of candidates and of the best."""
 _DISTINCT = 1e-6
 """Relative difference above which two values belong to two local optima."""
 
@@ -25,19 +27,19 @@ def best_splits(
     Deterministic: the starts come from a generator of its own with a fixed seed.
     """
     first = starts(problem, _STARTS, np.random.default_rng(0))
-    epsilon, value = ascend(problem, first, check, steps=50)
+    epsilon, value = ascend(problem, first, check, _CLIMB)
     tops: list[int] = []
     for column in np.argsort(-value, kind="stable"):
         if all(abs(value[column] - value[top]) > _DISTINCT * value[column] for top in tops):
             tops.append(int(column))
+            seen(epsilon[:, column])
         if len(tops) == _TOPS:
             break
-    found: list[tuple[float, int, FloatArray]] = []
-    for column in tops:
-        seen(epsilon[:, column])
-        better, reached = _with_swaps(problem, epsilon[:, column], float(value[column]), check, seen)
-        found.append((reached, len(found), better))
-    return _distinct([split for _, _, split in sorted(found, key=lambda one: (-one[0], one[1]))])
+    best, reached = _with_swaps(problem, epsilon[:, tops], value[tops], check, seen)
+    best, reached = ascend(problem, best, check, _TO_THE_END)
+    for split in best.T:
+        seen(split)
+    return _distinct([best[:, column] for column in np.argsort(-reached, kind="stable")])
 
 
 def _distinct(splits: list[FloatArray]) -> list[FloatArray]:
@@ -52,21 +54,25 @@ def _distinct(splits: list[FloatArray]) -> list[FloatArray]:
 def _with_swaps(
     problem: Sum,
     epsilon: FloatArray,
-    value: float,
+    value: FloatArray,
     check: Callable[[], None],
     seen: Callable[[FloatArray], None],
-) -> tuple[FloatArray, float]:
-    """Exchange attributes of the support while that helps, then climb to the last digits."""
+) -> tuple[FloatArray, FloatArray]:
+    """Exchange attributes of the supports of the splits (n, S) while that helps; values (S,)."""
+    epsilon, value = epsilon.copy(), value.copy()
+    hopeful = list(range(value.size))
     for _ in range(_ROUNDS):
-        moves = swapped(problem, epsilon, _MOVES)
-        if not moves.shape[1]:
+        moves = [swapped(problem, epsilon[:, column], _MOVES) for column in hopeful]
+        climbed, reached = ascend(problem, np.hstack(moves), check, _CLIMB)
+        ends = np.cumsum([0, *(move.shape[1] for move in moves)])
+        improved = []
+        for column, start, stop in zip(hopeful, ends[:-1], ends[1:], strict=True):
+            best = start + int(np.argmax(reached[start:stop])) if stop > start else None
+            if best is not None and reached[best] > value[column] * (1 + 1e-9):
+                epsilon[:, column], value[column] = climbed[:, best], reached[best]
+                seen(epsilon[:, column])
+                improved.append(column)
+        if not improved:
             break
-        climbed, reached = ascend(problem, moves, check, steps=25)
-        best = int(np.argmax(reached))
-        if reached[best] <= value * (1 + 1e-9):
-            break
-        epsilon, value = climbed[:, best], float(reached[best])
-        seen(epsilon)
-    climbed, reached = ascend(problem, epsilon[:, None], check, steps=3000)
-    seen(climbed[:, 0])
-    return climbed[:, 0], float(reached[0])
+        hopeful = improved
+    return epsilon, value

@@ -186,7 +186,7 @@ def test_the_pulls_are_the_derivatives_by_log_lambda() -> None:
 def test_the_inner_problem_equalizes_the_weighted_slopes() -> None:
     problem = _sum(3)
     pull = np.random.default_rng(0).lognormal(0, 1, (7, 1))
-    split = shared_out(problem, pull)
+    split, _ = shared_out(problem, pull)
     slopes = pull * rr.log_retention_slope(split, problem.cardinality[:, None])
     assert np.sum(split) == pytest.approx(6.0, rel=1e-12)
     assert slopes == pytest.approx(np.full((7, 1), slopes[0, 0]), rel=1e-6)
