@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from budget_opt.certificate.convex import Frame
 from budget_opt.certificate.convex import bound as convex_bound
 from budget_opt.certificate.fitting import fit_multipliers
 from budget_opt.certificate.multipliers import Multipliers
-from budget_opt.certificate.stars.bound import StarMultipliers
-from budget_opt.certificate.stars.root import root_bound
+from budget_opt.certificate.proof.proof import TreeProof, walked
+from budget_opt.certificate.proof.root import root_proof
 from budget_opt.mechanisms.exact import exact, float_at_least
 from budget_opt.model.arrays import Arrays, FloatArray
 from budget_opt.model.objectives import relative_gap
@@ -23,20 +23,21 @@ class Certificate:
     """How good a split is, proved: `value` at lambda(epsilon), `bound` that no feasible split passes.
 
     `bound` is above the value where the objective is maximized, below where it is minimized;
-    `relative_gap` is |bound - value| / |value|. `multipliers` prove the bound; None where it comes from
-    a search, which proves it by many boxes with their own.
+    `relative_gap` is |bound - value| / |value|. `multipliers` prove the bound, or `proof` does, by boxes with
+    their own; both are None where a search proved it and nobody asked for a record.
     """
 
     value: float
     bound: float
     relative_gap: float
-    multipliers: Multipliers | StarMultipliers | None
+    multipliers: Multipliers | None
+    proof: TreeProof | None = None
 
 
 def certify(
     arrays: Arrays,
     epsilon: FloatArray,
-    multipliers: Multipliers | StarMultipliers | None = None,
+    multipliers: Multipliers | None = None,
     proceed: Callable[[], bool] | None = None,
 ) -> Certificate:
     """The certificate of a split (M,): by the given multipliers, or by good ones found from the split alone.
@@ -46,18 +47,23 @@ def certify(
     judged here. `proceed` may end the search for multipliers of a weighted sum early; any that it has are
     good.
     """
-    attained = _value(arrays, epsilon)
+    attained = attained_value(arrays, epsilon)
     if arrays.objective == "weighted_sum":
-        given = multipliers if isinstance(multipliers, StarMultipliers) else None
-        proved, found = root_bound(arrays, epsilon, given, proceed)
-        return Certificate(attained, proved, relative_gap(attained, proved), found)
+        proof = root_proof(arrays, epsilon, proceed)
+        proved = walked(arrays, proof).bound
+        return Certificate(attained, proved, relative_gap(attained, proved), None, proof)
     frame = Frame.of(arrays)
-    chosen = multipliers if isinstance(multipliers, Multipliers) else fit_multipliers(frame, epsilon)
+    chosen = fit_multipliers(frame, epsilon) if multipliers is None else multipliers
     proved = convex_bound(frame, epsilon, chosen)
-    return Certificate(attained, proved, relative_gap(attained, proved), chosen.sanitized(arrays))
+    clean = chosen.sanitized(arrays)
+    if arrays.objective == "min_variance" and clean.point is None:
+        # whoever evaluates them again may do so at other digits of the split
+        clean = replace(clean, point=epsilon)
+    return Certificate(attained, proved, relative_gap(attained, proved), clean)
 
 
-def _value(arrays: Arrays, epsilon: FloatArray) -> float:
+def attained_value(arrays: Arrays, epsilon: FloatArray) -> float:
+    """The objective at lambda(epsilon); a sum of epsilons is exact, rounded up."""
     if arrays.objective == "min_epsilon":
         return float_at_least(sum((exact(e) for e in epsilon), Fraction(0)))
     return objective_value(arrays, epsilon)

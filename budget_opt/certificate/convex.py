@@ -55,9 +55,9 @@ def log_bound(frame: Frame, epsilon: FloatArray, multipliers: Multipliers) -> tu
     point = epsilon if multipliers.point is None else multipliers.point
     linear = linearize(arrays, point, multipliers.moments)
     ceilings, floors = arrays.ceilings, arrays.floors
-    gain, pull = linear.c + arrays.incidence.T @ multipliers.floors, arrays.incidence.T @ multipliers.ceilings
-    share = _bounded_share(gain + linear.g, pull, frame.box.lower)
-    c = gain - share * pull
+    gain = linear.c + _gathered(arrays, multipliers.floors)
+    held = _bounded_ceilings(frame, gain + linear.g, multipliers.ceilings)
+    c = gain - _gathered(arrays, held)
     nu = linear.cost + multipliers.budgets @ frame.budgets.coefficient
     # a decimal of an allocation and its double differ by half a unit in the last place
     best = maxima(
@@ -68,7 +68,7 @@ def log_bound(frame: Frame, epsilon: FloatArray, multipliers: Multipliers) -> tu
             [linear.constant],
             best.value,
             multipliers.budgets * frame.budgets.limit,
-            share * multipliers.ceilings[ceilings] * arrays.log_ceiling[ceilings],
+            held[ceilings] * arrays.log_ceiling[ceilings],
             -multipliers.floors[floors] * arrays.log_floor[floors],
         ]
     )
@@ -82,10 +82,30 @@ def log_bound(frame: Frame, epsilon: FloatArray, multipliers: Multipliers) -> tu
     return math.nextafter(math.fsum(parts) + allowance, math.inf), best
 
 
-def _bounded_share(gain: FloatArray, pull: FloatArray, lower: FloatArray) -> float:
-    """The largest share <= 1 of the ceilings' multipliers that no attribute at epsilon 0 makes infinite."""
-    held = (lower == 0) & (pull > gain)
-    return float(np.min(gain[held] / pull[held], initial=1.0))
+def _gathered(arrays: Arrays, multipliers: FloatArray) -> FloatArray:
+    """The multipliers (K,) summed over each attribute's moments, (M,)."""
+    if not np.any(multipliers):
+        return np.zeros(arrays.attributes)
+    summed: FloatArray = arrays.incidence.T @ multipliers
+    return summed
+
+
+def _bounded_ceilings(frame: Frame, gain: FloatArray, multipliers: FloatArray) -> FloatArray:
+    """The ceilings' multipliers (K,), each lowered until no member that may have epsilon 0 is unbounded.
+
+    That is, until an attribute's ceilings pull less than its gain (M,), whatever rounding does to their sum.
+    """
+    arrays = frame.arrays
+    pull = _gathered(arrays, multipliers)
+    room = 1.0 - max(1e-12, 4.0 * arrays.moments * UNIT_ROUNDOFF)
+    held = (frame.box.lower == 0) & (pull > room * gain)
+    if not np.any(held):
+        return multipliers
+    share = np.ones(arrays.attributes)
+    share[held] = room * gain[held] / pull[held]
+    least = np.minimum.reduceat(share[arrays.incidence.indices], arrays.incidence.indptr[:-1])
+    lowered: FloatArray = multipliers * least
+    return lowered
 
 
 def in_objective_unit(arrays: Arrays, log_upper: float) -> float:

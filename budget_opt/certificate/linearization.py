@@ -40,9 +40,7 @@ def linearize(arrays: Arrays, point: FloatArray, shares: FloatArray) -> Linear:
     if arrays.objective == "min_variance":
         return _variance(arrays, point)
     if arrays.objective == "geometric_mean":
-        return Linear(
-            arrays.incidence.T @ (arrays.weight / np.sum(arrays.weight)), nothing, nothing, 0.0, 0.0
-        )
+        return Linear(arrays.mean_pull, nothing, nothing, 0.0, 0.0)
     terms = shares * np.log(arrays.target)
     return Linear(
         arrays.incidence.T @ shares, nothing, nothing, float(-np.sum(terms)), float(np.sum(np.abs(terms)))

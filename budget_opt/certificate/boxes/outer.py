@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from budget_opt.certificate.stars.maxima import Psi, second_piece
+from budget_opt.certificate.boxes.maxima import Psi, second_piece
 from budget_opt.mechanisms import inverse
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import FloatArray, IntArray
@@ -105,13 +105,13 @@ def outer_maxima(problem: OuterProblem, passes: int = _PASSES) -> Outer:
     far = np.clip(rr.retention(far_up, problem.psi.cardinality), low, high)
     on = np.ones_like(z)
     for _ in range(passes):
-        psi, _ = _at_price(problem, price)
+        psi, _ = at_price(problem, price)
         step = _newton(psi, z, *_enclosure(psi, left, right, far))
         left, right = step.left, step.right
         price, on, e = _knapsack(problem, price, step)
         price = np.maximum(price, least_price)
         z = np.clip(rr.retention(e, psi.cardinality), psi.low, psi.high)
-    psi, theta = _at_price(problem, price)
+    psi, theta = at_price(problem, price)
     inside = _safe(psi, z, *_enclosure(psi, left, right, far))
     troubled = second_piece(psi)
     if troubled is not None:
@@ -120,7 +120,7 @@ def outer_maxima(problem: OuterProblem, passes: int = _PASSES) -> Outer:
     return Outer(price, np.sum(each, axis=0), each, inside, psi, theta, (z, left, right), on)
 
 
-def _at_price(problem: OuterProblem, price: FloatArray) -> tuple[Psi, FloatArray | None]:
+def at_price(problem: OuterProblem, price: FloatArray) -> tuple[Psi, FloatArray | None]:
     """psi at a price of the first row, with floors' tangents mixed so that every price of e is >= 0."""
     paid = problem.row * price + problem.rest
     floors = problem.floors

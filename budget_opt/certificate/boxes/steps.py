@@ -10,18 +10,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from budget_opt.certificate.boxes.bound import Multipliers, Relaxation
 from budget_opt.certificate.boxes.layout import Layout
+from budget_opt.certificate.boxes.relaxation import Multipliers, Relaxation
 from budget_opt.model.arrays import FloatArray
 
-_SMALLEST_SHARE = 0.002
-"""Of a term's weight; smaller shares are dropped."""
+_SMALLEST_SHARE = 1e-4
+"""Of a term's weight. A share of 0 could never grow again, and what is idle in one box is needed in another."""
 _FAR = 50.0
 """The most that a multiplier moves in one step, in units of its metric."""
-MEMORY = 0.5
+MEMORY = 0.25
 """Part of the last direction that is added to the subgradient."""
-METRIC, ROOT_METRIC = 0.02, 0.1
-"""nu and mu move in the metric (nu + this x mu)^2; more where a start is far off."""
+_SHARES, _PRICES = 0.5, 0.15
+"""Of a step's length where the budget is multiplied twice. There every block has a length of its own: prices
+are so many that in one length for all they would leave next to nothing of it for the shares."""
+_METRIC = 0.05
+"""nu, nested and mu move in the metric (nu + this x mu)^2."""
 
 
 def first(on: Relaxation) -> Multipliers:
@@ -40,6 +43,7 @@ def first(on: Relaxation) -> Multipliers:
     return Multipliers(
         tuple(shares),
         np.zeros((rows, on.layout.attributes, on.count)),
+        np.zeros((rows, on.layout.nested, on.count)),
         mu,
         np.zeros((on.log_floor.size, on.count)),
     )
@@ -59,31 +63,49 @@ def direction(
     return Multipliers(
         tuple(a + MEMORY * b for a, b in zip(steepest.shares, memory.shares, strict=True)),
         steepest.nu + MEMORY * memory.nu,
+        steepest.nested + MEMORY * memory.nested,
         steepest.mu + MEMORY * memory.mu,
         steepest.kappa + MEMORY * memory.kappa,
     )
 
 
-def moved(
-    layout: Layout, now: Multipliers, along: Multipliers, excess: FloatArray, metric: float = METRIC
-) -> Multipliers:
-    """One step of each block, of the length that would close `excess` (B,) if it were alone."""
+def moved(layout: Layout, now: Multipliers, along: Multipliers, excess: FloatArray) -> Multipliers:
+    """One step of Polyak's length in the blocks' metrics: it would close `excess` (B,)."""
     price = np.max(now.mu, axis=0, initial=0.0)
-    nu = _stepped(now.nu, along.nu, (now.nu + metric * price) ** 2, excess)
-    mu = now.mu
-    if len(mu) > 1:  # the first row's is found exactly
-        others = _stepped(mu[1:], along.mu[1:], (mu[1:] + metric * price) ** 2, excess)
-        mu = np.vstack([mu[:1], others])
-    kappa = _stepped(now.kappa, along.kappa, np.ones_like(now.kappa), excess / 3.0)
-    return Multipliers(_shared(layout, now.shares, along.shares, excess), nu, mu, kappa)
+    others = slice(1, None)  # the first row's price is found exactly
+    twice = bool(np.any(now.nested))
+    blocks = [
+        (now.nu, along.nu, now.nu + _METRIC * price),
+        (now.mu[others], along.mu[others], now.mu[others] + _METRIC * price),
+        (now.kappa, along.kappa, np.ones_like(now.kappa)),
+    ]
+    if twice:
+        blocks.append((now.nested, along.nested, now.nested + _METRIC * price))
+    norm = np.zeros_like(excess)
+    for share, slope in zip(now.shares, along.shares, strict=True):
+        norm += np.einsum("tab,tab,tab->b", share, slope, slope)
+    norms = [np.sum((unit * slope) ** 2, axis=tuple(range(slope.ndim - 1))) for _, slope, unit in blocks]
+    if twice:
+        lengths = [_length(_PRICES * excess, own) for own in norms]
+        length = _length(_SHARES * excess, norm)
+    else:
+        length = _length(excess, norm + np.sum(norms, axis=0))
+        lengths = [length] * len(blocks)
+    stepped = [_stepped(*block, own) for block, own in zip(blocks, lengths, strict=True)]
+    nu, mu, kappa = stepped[:3]
+    nested = stepped[3] if twice else now.nested
+    shares = _shared(layout, now.shares, along.shares, length)
+    return Multipliers(shares, nu, nested, np.vstack([now.mu[:1], mu]), kappa)
 
 
-def _stepped(now: FloatArray, along: FloatArray, metric: FloatArray, excess: FloatArray) -> FloatArray:
-    """A projected step in the given metric."""
-    norm = np.sum(metric * along**2, axis=tuple(range(now.ndim - 1)))
+def _length(excess: FloatArray, norm: FloatArray) -> FloatArray:
+    length: FloatArray = np.minimum(_ratio(excess, norm), 1e100)
+    return length
+
+
+def _stepped(now: FloatArray, along: FloatArray, unit: FloatArray, length: FloatArray) -> FloatArray:
+    """A projected step in the metric of `unit`."""
     # where the direction is nearly 0 while other blocks leave much to close, the length says nothing
-    unit = np.sqrt(metric)
-    length = np.minimum(_ratio(excess, norm), 1e100)
     with np.errstate(over="ignore"):
         step = np.clip(length * unit * along, -_FAR, _FAR)
     result: FloatArray = np.maximum(now - unit * step, 0.0)
@@ -98,13 +120,9 @@ def _ratio(excess: FloatArray, norm: FloatArray) -> FloatArray:
 
 
 def _shared(
-    layout: Layout, now: tuple[FloatArray, ...], along: tuple[FloatArray, ...], excess: FloatArray
+    layout: Layout, now: tuple[FloatArray, ...], along: tuple[FloatArray, ...], length: FloatArray
 ) -> tuple[FloatArray, ...]:
     """A multiplicative step of the shares; each term's sum to its weight."""
-    norm = np.zeros_like(excess)
-    for share, slope in zip(now, along, strict=True):
-        norm = norm + np.einsum("tab,tab,tab->b", share, slope, slope)
-    length = _ratio(excess, norm)
     result = []
     for share, slope, degree in zip(now, along, layout.degrees, strict=True):
         weight = degree.weight[:, None]
@@ -113,7 +131,7 @@ def _shared(
         np.exp(factor, out=factor)
         factor *= share
         factor *= (weight / np.sum(factor, axis=1))[:, None]
-        factor *= factor >= (_SMALLEST_SHARE * weight)[:, None]
+        np.maximum(factor, (_SMALLEST_SHARE * weight)[:, None], out=factor)
         factor *= (weight / np.sum(factor, axis=1))[:, None]
         result.append(factor)
     return tuple(result)

@@ -8,8 +8,8 @@ concave where sum e = E, and
     F(e) <= Lambda(x) + Lambda'(x) (e - x)   for all e in the box with sum e = E.
 
 F and Lambda increase in e, so every feasible point can be raised inside its box to spend E, unless the whole
-box spends
-less. That needs the total as the only budget, and no ceilings (GLOBAL_SOLVER_PROOFS 2).
+box spends less; then it holds no optimum that spends E, and some other box does. That needs the total as the
+only budget, no ceilings, and bounds that let it be spent (GLOBAL_SOLVER_PROOFS 2): `applies`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,20 @@ _PIVOT = 1e-9
 
 @dataclass(frozen=True)
 class Tangent:
-    """Lambda at the best split x (M, 1): value, gradient (M, 1), floors' multipliers summed (M, 1)."""
+    """Lambda at x (M, 1) with multipliers kappa (F,): value, gradient (M, 1), `pull` kappa summed (M, 1)."""
 
     x: FloatArray
+    kappa: FloatArray
     value: float
     gradient: FloatArray
     pull: FloatArray
+
+
+def applies(question: Question) -> bool:
+    """True where some optimum spends the total, which is the only budget."""
+    total = float(question.caps[0])
+    alone = len(question.caps) == 1 and not question.log_ceiling.size
+    return alone and float(np.sum(question.upper)) >= total
 
 
 def tangent_at(question: Question, split: FloatArray) -> Tangent:
@@ -45,26 +53,33 @@ def tangent_at(question: Question, split: FloatArray) -> Tangent:
     for twins in question.twins:
         ordered[twins] = -np.sort(-ordered[twins])
     found = stationary_near(question, ordered)
-    x, pulled = found.x, (question.floors.T @ found.kappa)[:, None]
+    return tangent_of(question, found.x, found.kappa)
+
+
+def tangent_of(question: Question, x: FloatArray, kappa: FloatArray) -> Tangent:
+    """The tangent plane at any x (M, 1) >= 0 with any floors' multipliers (F,) >= 0."""
+    pulled = (question.floors.T @ kappa)[:, None]
     value, pull = values_and_pulls(question.layout, rr.retention(x, question.r))
     floored = np.maximum(x, 1e-300)
     logs = np.where(pulled > 0, rr.log_retention(floored, question.r), 0.0)
     slopes = np.where(pulled > 0, rr.log_retention_slope(floored, question.r), 0.0)
-    slack = float(np.sum(pulled * logs) - found.kappa @ question.log_floor)
+    slack = float(np.sum(pulled * logs) - kappa @ question.log_floor)
     gradient = pull * rr.retention_slope(x, question.r) + pulled * slopes
-    return Tangent(x, float(value[0]) + slack, gradient, pulled)
+    return Tangent(x, kappa, float(value[0]) + slack, gradient, pulled)
 
 
 def tangent_bounds(question: Question, tangent: Tangent, lower: FloatArray, upper: FloatArray) -> FloatArray:
     """Proved bounds (B,) of the boxes (M, B) on which the test succeeds, inf elsewhere."""
     low, high = np.minimum(lower, tangent.x), np.maximum(upper, tangent.x)
-    succeeds = _concave(question, tangent, low, high)
+    succeeds, heavy = _concave(question, tangent, low, high)
     bounds = np.full(lower.shape[1], np.inf)
     index = np.flatnonzero(succeeds)
     if index.size:
         gain = _most(tangent, lower[:, index], upper[:, index], float(question.caps[0]))
         size = np.abs(tangent.value) + np.sum(np.abs(tangent.gradient) * (high[:, index] + tangent.x), axis=0)
-        bounds[index] = tangent.value + gain + _OUTWARD * size
+        # x itself may miss the total by a little: along 1 1^T Lambda bends by c at the most
+        missed = float(question.caps[0]) - float(np.sum(tangent.x))
+        bounds[index] = tangent.value + gain + _OUTWARD * size + 0.5 * heavy[index] * missed**2
     return bounds
 
 
@@ -80,8 +95,10 @@ def _most(tangent: Tangent, lower: FloatArray, upper: FloatArray, total: float) 
     return most
 
 
-def _concave(question: Question, tangent: Tangent, low: FloatArray, high: FloatArray) -> BoolArray:
-    """True where Lambda is proved concave on the hull, along sum e = E."""
+def _concave(
+    question: Question, tangent: Tangent, low: FloatArray, high: FloatArray
+) -> tuple[BoolArray, FloatArray]:
+    """True where Lambda is proved concave on the hull, along sum e = E; and the c of each box."""
     r, layout = question.r, question.layout
     z_low, z_high = rr.retention(low, r), rr.retention(high, r)
     pull_low, pull_high = values_and_pulls(layout, z_low)[1], values_and_pulls(layout, z_high)[1]
@@ -102,7 +119,7 @@ def _concave(question: Question, tangent: Tangent, low: FloatArray, high: FloatA
     # nothing moves along an attribute without any width
     still = high <= low
     matrix[own, own] += np.where(still, heavy * len(low), -diagonal - radius - _OUTWARD * size)
-    return _positive_definite(matrix, heavy)
+    return _positive_definite(matrix, heavy), heavy
 
 
 def _positive_definite(matrix: FloatArray, size: FloatArray) -> BoolArray:

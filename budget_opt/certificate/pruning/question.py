@@ -83,13 +83,17 @@ class Question:
         return Rows(coefficient, limit, len(limit) == 1 and bool(np.all(coefficient == 1.0)))
 
     def _chords(self, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Ceilings as rows s e <= beta (C, M, B) by chords of log lambda; 0 <= 0 where an end is 0."""
+        """Ceilings as rows s e <= beta (C, M, B), by chords of log lambda; 0 <= 0 where a lower end is 0.
+
+        log lambda is concave and lies above its chord, so  sum log lambda <= log c  implies the row
+        (GLOBAL_SOLVER_PROOFS 4b); a smaller slope from the lower end stays below.
+        """
         slopes = np.zeros((self.log_ceiling.size, *lower.shape))
         limits = np.zeros((self.log_ceiling.size, lower.shape[1]))
         for row, (inside, top) in enumerate(zip(self.ceilings, self.log_ceiling, strict=True)):
             low, high, r = lower[inside], upper[inside], self.r[inside]
             told = np.all(low > 0, axis=0)
-            low = np.where(told, low, high)
+            low, high = np.where(told, low, 1.0), np.where(told, high, 1.0)
             at_low, at_high = rr.log_retention(low, r), rr.log_retention(high, r)
             rise = np.divide(at_high - at_low, high - low, out=np.zeros_like(low), where=high > low)
             rise = np.maximum(rise * (1 - _OUTWARD), 0.0) * told

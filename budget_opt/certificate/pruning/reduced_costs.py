@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from budget_opt.certificate.boxes.bound import Evaluation, Relaxation
-from budget_opt.certificate.stars.maxima import Psi, second_piece
+from budget_opt.certificate.boxes.maxima import Psi, second_piece
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import BoolArray, FloatArray
 
@@ -22,7 +22,8 @@ def reduced(
     """The boxes (M, B) cut to where psi_i >= max psi_i - (bound - cut), and which have any such point."""
     psi, outer = found.outer.psi, found.outer
     z = np.clip(outer.point, psi.low, psi.high)
-    size = np.abs(outer.each) + np.abs(found.bound) + np.abs(psi.mu * on.most)
+    size = np.abs(found.bound) + psi.mu * on.most + np.abs(psi.d) * psi.high + psi.d2 * psi.high**2
+    size += (psi.high - psi.low) * (np.abs(psi.c) + psi.nu * on.most)
     threshold = outer.each - (found.bound - cut) - _ROUNDING * size
     low_in = psi.value(psi.low) >= threshold
     inside_in = outer.inside >= threshold

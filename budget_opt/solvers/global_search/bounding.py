@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from budget_opt.certificate.boxes import steps
-from budget_opt.certificate.boxes.bound import evaluate
+from budget_opt.certificate.boxes.bound import Evaluation, Relaxation, evaluate
+from budget_opt.certificate.boxes.descent import averaged
 from budget_opt.certificate.boxes.subgradient import Mixture, subgradient
 from budget_opt.certificate.pruning.question import Question
 from budget_opt.certificate.pruning.reduced_costs import reduced
@@ -15,13 +17,17 @@ from budget_opt.model.arrays import FloatArray, IntArray
 from budget_opt.solvers.global_search.branching import branching
 from budget_opt.solvers.global_search.node import Batch, chosen, select
 
-_LENGTH = 0.3
-"""Of the step that would close the whole gap: what a box cannot close by steps it must not be asked to."""
 STEPS = 8
+_LENGTH, _SHORTEN = 1.5, 0.7
+"""Of the step that would close the whole gap; a box's becomes shorter when a step did not lower its bound."""
 _FIRST_PASSES, _PASSES = 8, 4
 """Of the outer maxima: in a new box, and after a step."""
 _CROWDED = 0.7
 """A batch is copied without its dropped nodes once fewer than this share of it are left."""
+
+
+Heard = Callable[[Batch, IntArray, Relaxation, Evaluation, bool], None]
+"""Takes an evaluation, which of its nodes are still open, and whether it makes their boxes smaller."""
 
 
 @dataclass(frozen=True)
@@ -38,47 +44,56 @@ class Bounded:
     at: FloatArray
 
 
-def bounded(question: Question, batch: Batch, cut: float, count: int = STEPS) -> Bounded | None:
-    """The batch after `count` dual steps, boxes tightened by reduced costs; None where no node survives."""
+def bounded(
+    question: Question, batch: Batch, cut: float, count: int = STEPS, heard: Heard | None = None
+) -> Bounded | None:
+    """The batch after `count` dual steps, boxes tightened by reduced costs; None where no node survives.
+
+    `heard` is told of every evaluation.
+    """
     on = question.relaxation(batch.lower, batch.upper, batch.point)
-    work = batch
-    kept, memory = np.arange(batch.count), None
-    for step in range(count):
-        found = evaluate(on, work.multipliers, work.hints, _FIRST_PASSES if step == 0 else _PASSES)
-        work = replace(
-            work,
-            bound=np.minimum(work.bound, found.bound),
-            multipliers=found.multipliers,
-            hints=found.outer.hints,
+    work, kept = batch, np.arange(batch.count)
+    memory, length = None, np.full(batch.count, _LENGTH)
+    best, lowest = batch.multipliers, np.full(batch.count, np.inf)
+    for step in range(count + 1):
+        last, reducing = step == count, step in (count // 2, count)
+        found = evaluate(
+            on, best if last else work.multipliers, work.hints, _PASSES if step else _FIRST_PASSES
         )
-        alive = work.bound > cut
-        last = step == count - 1
-        if last or step == count // 2:
+        if heard is not None:
+            heard(work, np.flatnonzero(work.bound > cut), on, found, reducing)
+        better = found.bound < lowest
+        length, lowest = np.where(better, length, length * _SHORTEN), np.minimum(lowest, found.bound)
+        best = chosen(better, found.multipliers, best)
+        bound, mixture = np.minimum(work.bound, found.bound), Mixture.of(on, found)
+        point = averaged(on.point, mixture.z)
+        work = replace(work, point=point, bound=bound, hints=found.outer.hints)
+        alive = bound > cut
+        if reducing:
             lower, upper, possible = reduced(on, found, cut, work.lower, work.upper)
             work = replace(work, lower=lower, upper=upper)
             alive &= possible
         if not np.any(alive):
             return None
-        if step == 0:
-            start, at_start = found.multipliers, found.bound
-        mixture = Mixture.of(on, found)
         if last:
             break
         memory = steps.direction(on.layout, subgradient(on, found, mixture), found.multipliers, memory)
-        moved = steps.moved(
-            on.layout, found.multipliers, memory, np.maximum(found.bound - cut, 0.0) * _LENGTH
-        )
-        work = replace(work, multipliers=moved)
+        excess = np.maximum(found.bound - cut, 0.0) * length
+        work = replace(work, multipliers=steps.moved(on.layout, found.multipliers, memory, excess))
         if np.mean(alive) < _CROWDED:
             index = np.flatnonzero(alive)
-            on, work, memory, kept = on.only(index), work.only(index), select(memory, index), kept[index]
-            start, at_start = select(start, index), at_start[index]
+            on, work, memory, best = (
+                on.only(index),
+                work.only(index),
+                select(memory, index),
+                select(best, index),
+            )
+            kept, length, lowest = kept[index], length[index], lowest[index]
+        if reducing:
+            on = question.relaxation(work.lower, work.upper, work.point)
+        else:
+            on = on.touching(work.point)
     split = branching(on, found, mixture, work.lower, work.upper)
     index = np.flatnonzero(alive)
-    # steps that led far astray are taken back for the children
-    better = found.bound <= at_start + np.maximum(at_start - cut, 0.0)
-    multipliers = work.multipliers if np.all(better) else chosen(better, work.multipliers, start)
-    work = replace(work, point=mixture.z, multipliers=multipliers)
-    return Bounded(
-        work.only(index), kept[index], mixture.e[:, index], split.attribute[index], split.at[index]
-    )
+    work = replace(work, multipliers=best).only(index)
+    return Bounded(work, kept[index], mixture.e[:, index], split.attribute[index], split.at[index])

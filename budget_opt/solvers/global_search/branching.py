@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from budget_opt.certificate.boxes.bound import Evaluation, Relaxation, tangents
-from budget_opt.certificate.boxes.subgradient import Mixture
+from budget_opt.certificate.boxes.subgradient import Mixture, Weights
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import FloatArray, IntArray
 
-_SHARE = 0.75
+_SHARE = 0.55
 """Of the copies' mean in lambda above the lower end."""
 _EDGE = 0.12
 """No child is narrower than this share of the box."""
@@ -24,18 +25,29 @@ class Split(NamedTuple):
     at: FloatArray
 
 
+class _Group(NamedTuple):
+    """Copies: what sums them into their attributes, whose they are, what they weigh, and where they stand."""
+
+    to_attribute: csr_array
+    attribute: IntArray
+    weight: FloatArray
+    z: FloatArray
+
+
 def branching(
     on: Relaxation, found: Evaluation, mixture: Mixture, lower: FloatArray, upper: FloatArray
 ) -> Split:
     """The splits of boxes [lower, upper] (M, B), by copies that came from the boxes of `on`."""
-    layout = on.layout
-    weight = found.pull * (mixture.z - on.low)[layout.centre]
-    own = np.maximum(found.outer.psi.d, 0.0)
-    total = layout.pairs_to_other @ weight + own
-    summed = layout.pairs_to_other @ (weight * found.inner.z) + own * mixture.z
+    own = np.maximum(found.copies.psi.d, 0.0)
+    groups = _copies(on, found, mixture)
+    total, summed = own.copy(), own * mixture.z
+    for group in groups:
+        total += group.to_attribute @ group.weight
+        summed += group.to_attribute @ (group.weight * group.z)
     mean = np.divide(summed, total, out=mixture.z.copy(), where=total > 0)
-    apart = layout.pairs_to_other @ (weight * np.abs(found.inner.z - mean[layout.other]))
-    apart += own * np.abs(mixture.z - mean)
+    apart = own * np.abs(mixture.z - mean)
+    for group in groups:
+        apart += group.to_attribute @ (group.weight * np.abs(group.z - mean[group.attribute]))
     # what quadratics and the mixture of two ends hide
     spread = mixture.square - mixture.z**2 + (mixture.z - on.point) ** 2
     apart += 0.5 * found.outer.psi.d2 * np.maximum(spread, 0.0)
@@ -69,3 +81,21 @@ def _of_floors(on: Relaxation, found: Evaluation, mixture: Mixture) -> FloatArra
     above += theta * (mixture.z - on.point) / floors.v - np.log(np.maximum(mixture.z, 1e-300))
     gap: FloatArray = np.where(floors.pull > 0, floors.pull * np.maximum(above, 0.0), 0.0)
     return gap
+
+
+def _copies(on: Relaxation, found: Evaluation, mixture: Mixture) -> list[_Group]:
+    """The copies of an attribute under another, and under an ordered pair."""
+    layout, copies = on.layout, found.copies
+    away, pull = (mixture.z - on.low)[layout.centre], copies.sums.w
+    if copies.nested is None or layout.triples is None:
+        return [_Group(layout.pairs_to_other, layout.other, pull * away, copies.plain.z)]
+    weights = Weights.of(on, found, mixture)
+    pull = pull.copy()
+    pull[: layout.nested] += copies.nested.pull
+    z = np.divide(weights.z, away, out=mixture.z[layout.other], where=away > 0)
+    triples = layout.triples
+    third = copies.sums.third * weights.away[triples.pair]
+    return [
+        _Group(layout.pairs_to_other, layout.other, np.maximum(pull, 0.0) * away, z),
+        _Group(triples.to_last, triples.last, third, copies.nested.third.z),
+    ]

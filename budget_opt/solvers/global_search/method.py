@@ -16,7 +16,9 @@ from budget_opt.model.objectives import value as objective_value
 from budget_opt.solvers import local, local_method
 from budget_opt.solvers.answer import OutOfTimeError, Task
 from budget_opt.solvers.ascent import ascend
+from budget_opt.solvers.global_search.proving import Aim, certificate_of
 from budget_opt.solvers.global_search.raised import Raised
+from budget_opt.solvers.global_search.recording import Recording
 from budget_opt.solvers.global_search.search import Search
 from budget_opt.solvers.local import Best
 from budget_opt.solvers.reduction import Reduction
@@ -46,12 +48,17 @@ def solve(task: Task) -> tuple[FloatArray, Certificate]:
     with suppress(OutOfTimeError, KeyboardInterrupt):
         incumbent.first_climbs()
     incumbent.tidy()
-    search = Search(Question.of(arrays), task.settings.gap, incumbent, lambda: _check(task))
+    recording = Recording() if task.settings.record else None
+    question = Question.of(arrays)
+    search = Search(question, task.settings.gap, incumbent, lambda: _check(task), recording=recording)
     with suppress(OutOfTimeError, KeyboardInterrupt):
         search.run(lambda bound, nodes: task.report(best.value, bound, nodes))
     incumbent.tidy()
     attained = objective_value(arrays, incumbent.split)
     bound = max(search.bound, attained)
+    if recording is not None:
+        aim = Aim(question, incumbent.split, attained, bound, task.settings.gap)
+        return incumbent.split, certificate_of(aim, recording, task.clock.seconds)
     return incumbent.split, Certificate(attained, bound, relative_gap(attained, bound), None)
 
 

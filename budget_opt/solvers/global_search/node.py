@@ -14,7 +14,10 @@ from budget_opt.model.arrays import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Batch:
-    """B nodes: boxes in epsilon, tangent points in z (M, B), multipliers, hints, proved bounds (B,)."""
+    """B nodes: boxes in epsilon, tangent points in z (M, B), multipliers, hints, proved bounds (B,).
+
+    `name` (B,) is what a record calls them; nobody else looks at it.
+    """
 
     lower: FloatArray
     upper: FloatArray
@@ -22,6 +25,7 @@ class Batch:
     multipliers: Multipliers
     hints: Hints
     bound: FloatArray
+    name: IntArray
 
     @property
     def count(self) -> int:
@@ -37,6 +41,7 @@ class Batch:
             select(self.multipliers, index),
             tuple_of(tuple(hint[:, index] for hint in self.hints)),
             self.bound[index],
+            self.name[index],
         )
 
 
@@ -45,6 +50,7 @@ def select(multipliers: Multipliers, index: IntArray) -> Multipliers:
     return Multipliers(
         tuple(share[:, :, index] for share in multipliers.shares),
         multipliers.nu[:, :, index],
+        multipliers.nested[:, :, index],
         multipliers.mu[:, index],
         multipliers.kappa[:, index],
     )
@@ -58,7 +64,13 @@ def chosen(better: BoolArray, one: Multipliers, other: Multipliers) -> Multiplie
         return mixed
 
     shares = tuple(of(a, b) for a, b in zip(one.shares, other.shares, strict=True))
-    return Multipliers(shares, of(one.nu, other.nu), of(one.mu, other.mu), of(one.kappa, other.kappa))
+    return Multipliers(
+        shares,
+        of(one.nu, other.nu),
+        of(one.nested, other.nested),
+        of(one.mu, other.mu),
+        of(one.kappa, other.kappa),
+    )
 
 
 def tuple_of(hints: tuple[FloatArray, ...]) -> Hints:
@@ -71,7 +83,7 @@ def tuple_of(hints: tuple[FloatArray, ...]) -> Hints:
 class Node:
     """One node, bounded: where to split it (attribute, epsilon), or `again` to bound it once more.
 
-    `numbers` are its point, hints and multipliers in a row.
+    `numbers` are its point, hints and multipliers in a row, `name` what a record calls it.
     """
 
     lower: FloatArray
@@ -81,12 +93,13 @@ class Node:
     at: float
     again: bool
     numbers: FloatArray
+    name: int
 
 
 def flattened(batch: Batch) -> FloatArray:
     """Point, hints and multipliers of every node as columns."""
     m = batch.multipliers
-    parts = [batch.point, *batch.hints, *m.shares, m.nu, m.mu, m.kappa]
+    parts = [batch.point, *batch.hints, *m.shares, m.nu, m.nested, m.mu, m.kappa]
     return np.concatenate([part.reshape(-1, batch.count) for part in parts])
 
 
@@ -96,10 +109,10 @@ def gathered(nodes: list[Node], like: Multipliers) -> Batch:
     attributes, count = nodes[0].lower.size, len(nodes)
     shapes = [(attributes,)] * 4
     shapes += [share.shape[:-1] for share in like.shares]
-    shapes += [like.nu.shape[:-1], like.mu.shape[:-1], like.kappa.shape[:-1]]
+    shapes += [part.shape[:-1] for part in (like.nu, like.nested, like.mu, like.kappa)]
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
     parts = [part.reshape(*shape, count) for part, shape in zip(np.split(numbers, ends), shapes, strict=True)]
-    multipliers = Multipliers(tuple(parts[4:-3]), parts[-3], parts[-2], parts[-1])
+    multipliers = Multipliers(tuple(parts[4:-4]), *parts[-4:])
     return Batch(
         np.stack([node.lower for node in nodes], axis=1),
         np.stack([node.upper for node in nodes], axis=1),
@@ -107,6 +120,7 @@ def gathered(nodes: list[Node], like: Multipliers) -> Batch:
         multipliers,
         (parts[1], parts[2], parts[3]),
         np.array([node.bound for node in nodes]),
+        np.array([node.name for node in nodes]),
     )
 
 

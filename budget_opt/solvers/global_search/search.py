@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -14,8 +14,9 @@ from budget_opt.certificate.pruning.question import Question
 from budget_opt.certificate.pruning.tightening import by_constraints, by_first_order, values_and_pulls
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import FloatArray
-from budget_opt.solvers.global_search.bounding import Bounded, bounded
+from budget_opt.solvers.global_search.bounding import Bounded, Heard, bounded
 from budget_opt.solvers.global_search.node import Batch, Node, Queue, flattened, gathered
+from budget_opt.solvers.global_search.recording import Recording
 from budget_opt.solvers.global_search.root import first_batch
 
 _WIDTH = 256
@@ -48,6 +49,7 @@ class Search:
     """The state of one search; nodes at or below `cut` are dropped (in the question's unit).
 
     `bound` is proved at any moment, also between two steps: no feasible split has a larger weighted sum.
+    `recording` takes down what is needed to walk the same boxes again.
     """
 
     question: Question
@@ -58,6 +60,7 @@ class Search:
     nodes: int = 0
     in_hand: float = np.inf
     tangent: Tangent | None = None
+    recording: Recording | None = None
 
     @property
     def cut(self) -> float:
@@ -86,17 +89,21 @@ class Search:
             self.check()
             self.in_hand = self.queue.bound
             parents = self.queue.pop(width // 2, self.cut)
-            batch = self._tightened(_children(gathered(parents, like), parents))
+            batch = self._tightened(_children(gathered(parents, like), parents, self.recording))
             survived = None
             if batch is not None:
                 self.nodes += batch.count
-                survived = bounded(question, batch, self.cut)
+                survived = bounded(question, batch, self.cut, heard=self._heard)
                 self._take(survived, batch)
             self.in_hand = -np.inf
             if survived is not None and (turn < _EARLY or turn % _SELDOM == 0):
                 self._improve(survived, thoroughly=turn < 2 or turn % (4 * _SELDOM) == 0)
             turn += 1
             told(self.bound, self.nodes)
+
+    @property
+    def _heard(self) -> Heard | None:
+        return None if self.recording is None else self.recording.heard
 
     def _root(self, told: Told) -> Multipliers:
         """Bound the root and queue it; returns its multipliers."""
@@ -113,7 +120,7 @@ class Search:
 
         on = question.relaxation(*ends, rr.retention(self.incumbent.split[:, None], question.r))
         root = first_batch(on, ends, self.cut, proved)
-        survived = bounded(question, root, self.cut)
+        survived = bounded(question, root, self.cut, heard=self._heard)
         self._take(survived, root)
         self.in_hand = -np.inf
         return root.multipliers
@@ -147,6 +154,7 @@ class Search:
                     float(found.at[b]),
                     bool(shrunk[b]),
                     numbers[:, b].copy(),
+                    int(after.name[b]),
                 )
             )
 
@@ -170,15 +178,19 @@ class Search:
             return None
         batch = batch.only(index)
         bound = np.minimum(batch.bound, most[index])
-        return Batch(lower[:, index], upper[:, index], batch.point, batch.multipliers, batch.hints, bound)
+        return replace(batch, lower=lower[:, index], upper=upper[:, index], bound=bound)
 
 
-def _children(batch: Batch, nodes: list[Node]) -> Batch:
+def _children(batch: Batch, nodes: list[Node], recording: Recording | None) -> Batch:
     """Both parts of every node; a node that is to be bounded again stays whole."""
     split = [b for b, node in enumerate(nodes) if not node.again]
     index = np.array([*range(len(nodes)), *split])
     children = batch.only(index)
-    lower, upper = children.lower, children.upper
+    lower, upper, name = children.lower, children.upper, children.name
+    if recording is not None:
+        for b, node in enumerate(nodes):
+            name[b] = recording.child(node)
+        name[len(nodes) :] = name[split] + 1
     for second, b in enumerate(split, start=len(nodes)):
         upper[nodes[b].attribute, b] = nodes[b].at
         lower[nodes[b].attribute, second] = nodes[b].at

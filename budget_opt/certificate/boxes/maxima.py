@@ -26,9 +26,10 @@ _NEWTONS = 5
 
 
 class Peak(NamedTuple):
-    """An upper bound of the maximum, safe against a loose point but not against rounding, and the point."""
+    """Upper bounds of the maximum, and of it but for the lower end, safe against a loose point; the point."""
 
     value: FloatArray
+    inside: FloatArray
     z: FloatArray
 
 
@@ -79,17 +80,15 @@ class Psi:
 
 
 def peak(psi: Psi) -> Peak:
-    """The maximum of psi over [low, high], elementwise."""
+    """The maximum of psi over [low, high], elementwise; what rounding in psi hides is not in it."""
     inside, z = _last_piece(psi, psi.low)
-    at_low = psi.value(psi.low)
-    best = np.maximum(inside, at_low)
     troubled = second_piece(psi)
     if troubled is not None:
-        best = np.maximum(best, troubled)
-    return Peak(best, np.where(psi.value(z) >= at_low, z, psi.low))
+        inside = np.maximum(inside, troubled)
+    return Peak(np.maximum(inside, psi.value(psi.low)), inside, z)
 
 
-def _last_piece(psi: Psi, first: FloatArray) -> Peak:
+def _last_piece(psi: Psi, first: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The maximum over [first, high], where psi is convex and then concave, but for the value at `first`."""
     at = _located(psi, first)
     g, s = psi.slopes(at.z)
@@ -97,7 +96,7 @@ def _last_piece(psi: Psi, first: FloatArray) -> Peak:
     # where psi is concave at z, it lies below its tangent from `left` to `right`, and its maximum is there
     rise = np.maximum((g + slack) * (at.right - at.z), (slack - g) * (at.z - at.left))
     value = psi.value(at.z) + np.where(s < 0, rise, 0.0) + psi.evaluation_error(at.left) * (at.left - psi.low)
-    return Peak(value, at.z)
+    return value, at.z
 
 
 class _Located(NamedTuple):
@@ -140,17 +139,6 @@ def _located(psi: Psi, first: FloatArray) -> _Located:
     return _Located(np.where(beyond, high, z), np.where(beyond, low, z_left), np.where(beyond, high, z_right))
 
 
-def closed_inner(psi: Psi) -> Peak:
-    """The same where C = nu = D2 = 0: D z - mu e, by the larger root of p(z) = r mu / D."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        product = psi.cardinality * psi.mu / psi.d
-    free = (psi.d > 0) & (product < psi.cardinality**2 / (4.0 * (psi.cardinality - 1.0)))
-    z = np.clip(inverse.upper_point(np.where(free, product, 0.0), psi.cardinality), psi.low, psi.high)
-    at_low, at_z = psi.value(psi.low), psi.value(z)
-    better = free & (at_z > at_low)
-    return Peak(np.where(better, at_z, at_low), np.where(better, z, np.broadcast_to(psi.low, z.shape)))
-
-
 def second_piece(psi: Psi) -> FloatArray | None:
     """A bound of psi where the signs of S are (+) - + -, -inf elsewhere; None where that is nowhere possible.
 
@@ -181,6 +169,6 @@ def _second_piece(psi: Psi, omega: FloatArray, possible: BoolArray) -> FloatArra
         return None
     slack = psi.evaluation_error(start)
     first = psi.value(start) + np.maximum((g + slack) * (end - start), (slack - g) * (start - psi.low))
-    rest = np.maximum(psi.value(end), _last_piece(psi, end).value)
+    rest = np.maximum(psi.value(end), _last_piece(psi, end)[0])
     bound: FloatArray = np.where(trouble, np.maximum(first, rest), -np.inf)
     return bound

@@ -1,0 +1,1 @@
+"""The proof of a weighted sum's bound: a tree of boxes that anyone can walk again; imports no solver."""
