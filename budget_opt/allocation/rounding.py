@@ -16,6 +16,8 @@ from budget_opt.model.objectives import log_retentions
 
 DIGITS = 12
 """Significant digits of an epsilon that can be said aloud; the objective does not notice the rest."""
+UNSPENT = Fraction(1, 10**6)
+"""A share of the total up to which what a solver left over is its rounding, and not its choice."""
 NEGLIGIBLE = 1e-8
 """An epsilon below this share of the largest is a solver's way of saying 0."""
 FLOOR_MARGIN = 1e-12
@@ -41,11 +43,12 @@ def fitted(arrays: Arrays, candidate: FloatArray) -> FloatArray:
 
 
 def tidied(arrays: Arrays, candidate: FloatArray) -> FloatArray | None:
-    """The candidate with 12 significant digits and the whole total spent, None where that cannot be.
+    """The candidate with 12 significant digits and the whole total used, None where that cannot be.
 
     `min_epsilon` rounds every epsilon up; the others to nearest, and the attribute with the largest
-    epsilon takes the remainder. A `weighted_sum` that gives an attribute next to nothing gives it
-    nothing, so that no column of noise is released. Only where no ceiling could be passed.
+    epsilon takes the remainder, unless that is more than rounding: what buys nothing is not spent. A
+    `weighted_sum` that gives an attribute next to nothing gives it nothing, so that no column of noise is
+    released. Only where no ceiling could be passed.
     """
     spend = arrays.objective != "min_epsilon"
     if arrays.ceilings.size:
@@ -61,8 +64,10 @@ def tidied(arrays: Arrays, candidate: FloatArray) -> FloatArray | None:
     total = _total(arrays)
     if spend and total is not None and free.any():
         largest = int(np.argmax(np.where(free, epsilon, -1.0)))
-        rest = exact(epsilon[largest]) + total.cap - _sum(epsilon)
-        epsilon[largest] = np.clip(float_at_most(rest), 0.0, arrays.upper[largest])
+        rest = total.cap - _sum(epsilon)
+        if rest <= total.cap * UNSPENT:
+            whole = float_at_most(exact(epsilon[largest]) + rest)
+            epsilon[largest] = np.clip(whole, 0.0, arrays.upper[largest])
         epsilon = _without_traces(epsilon)
     return epsilon if _keeps_all(arrays, epsilon) else None
 

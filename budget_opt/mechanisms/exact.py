@@ -7,9 +7,12 @@ comparisons of budgets are taken on these decimals as exact fractions.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
+_EVERY_DIGIT = 800
+"""More than lie between the largest and the least digit of any two doubles."""
 _LARGE = 10**9  # no exponent of a double or of a 128-bit count comes near it
 
 
@@ -21,6 +24,15 @@ def context(digits: int) -> Context:
 def exact(number: float) -> Fraction:
     """The decimal of the shortest text of `number`, as a fraction; `number` is finite."""
     return Fraction(Decimal(repr(float(number))))
+
+
+def exact_sum(numbers: Iterable[float]) -> Fraction:
+    """The exact sum of the decimals of the shortest texts, many times faster than adding fractions."""
+    whole = context(_EVERY_DIGIT)
+    total = Decimal(0)
+    for number in numbers:
+        total = whole.add(total, Decimal(repr(float(number))))
+    return Fraction(total)
 
 
 def float_at_least(number: Fraction) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -49,7 +50,8 @@ class Arrays:
     `cardinality` (M,) is the effective cardinality; `lower`, `upper` (M,) the bounds of epsilon, equal
     for a pin, `upper` already cut to what every budget leaves when all others are at their lower
     bounds, and inf where nothing limits it; `stated_upper` (M,) before that cut. `incidence` (K, M)
-    is 1 where a moment contains an attribute. `weight`, `target`, `variance` (K,) are as in the file;
+    is 1 where a moment contains an attribute. `weight`, `target`, `variance` (K,) are as in the file, but
+    that `weight` is 0 for the moments of other levels than the one that is asked for, the first;
     `log_floor` is -inf and `log_ceiling` 0 where there is none. `spread_a`, `spread_b` (M,) are
     E f^2 / Var f and s / Var f (DESIGN 2.3).
     """
@@ -89,6 +91,12 @@ class Arrays:
         """Indices of the moments with a ceiling."""
         return np.flatnonzero(self.log_ceiling < 0)
 
+    @cached_property
+    def mean_pull(self) -> FloatArray:
+        """The sum of the weight shares of each attribute's moments, (M,)."""
+        pull: FloatArray = self.incidence.T @ (self.weight / np.sum(self.weight))
+        return pull
+
     def members(self, k: int) -> IntArray:
         """Indices of the attributes of moment k."""
         start, stop = self.incidence.indptr[k], self.incidence.indptr[k + 1]
@@ -96,5 +104,14 @@ class Arrays:
 
     @property
     def is_convex(self) -> bool:
-        """True where a certificate of DESIGN 2.5 can close the gap: no weighted sum, no ceiling."""
-        return self.objective != "weighted_sum" and self.ceilings.size == 0
+        """True where a certificate of DESIGN 2.5 can close the gap.
+
+        Ceilings are linear in log lambda, in which all objectives but `weighted_sum` are convex, and
+        `min_variance` where no marginal is stated (a = b = 1 for all that a weighted moment uses).
+        """
+        if self.objective == "weighted_sum":
+            return False
+        if self.objective != "min_variance" or self.ceilings.size == 0:
+            return True
+        used = self.incidence.T @ (self.weight > 0).astype(np.float64) > 0
+        return bool(np.all((self.spread_a[used] == 1.0) & (self.spread_b[used] == 1.0)))

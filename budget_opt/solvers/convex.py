@@ -22,7 +22,12 @@ from budget_opt.solvers.program import Program
 from budget_opt.solvers.reduction import Reduction, inner_start
 
 AIM = 1e-9
-"""Relative gap at which a convex solve ends; 1e-6 is what is asked of it at the least."""
+"""Relative gap at which a convex solve ends."""
+ACCEPTED = 1e-8
+"""Relative gap at which it is not begun anew."""
+WORTH_REFINING = 1e-6
+"""Relative gap below which slacks nearer to rounding may close the rest."""
+FINE = Rules(iterations=20, tolerance=1e-11)
 
 
 @dataclass
@@ -34,10 +39,12 @@ class Progress:
     inside: FloatArray
     enough: Callable[[float, float], bool] | None = None
     tick: Callable[[], None] | None = None
+    aim: float = AIM
     epsilon: FloatArray | None = None
     reached: float = -np.inf
     least_bound: float = np.inf
     multipliers: Multipliers | None = None
+    duals: tuple[FloatArray, FloatArray] | None = None
     stalled: int = field(default=0)
 
     @property
@@ -52,7 +59,7 @@ class Progress:
         """True once the gap is small enough, or what the caller waits for has come."""
         if self.enough is not None and self.enough(self.reached, self.least_bound):
             return True
-        return self.gap <= AIM
+        return self.gap <= self.aim
 
     @property
     def best(self) -> FloatArray:
@@ -65,16 +72,16 @@ class Progress:
         """Judge one iterate of the interior-point method."""
         if self.tick is not None:
             self.tick()
-        wanted = AIM * self.reduction.program.unit(self.reached)
+        wanted = self.aim * self.reduction.program.unit(self.reached)
         if at.complementarity > 1e3 * wanted and self.enough is None:
             return False
         before = self.gap
         self.propose(self.reduction.program.epsilon(at.v))
         rows = self.reduction.program.row_bound.size
         caps = self.reduction.program.cap_limit.size
-        self.bound_by(self.reduction.multipliers(at.dual[:rows], at.dual[rows : rows + caps]))
+        self.bound_by(at.dual[:rows], at.dual[rows : rows + caps])
         self.stalled = 0 if self.gap < 0.9 * before or not np.isfinite(before) else self.stalled + 1
-        return self.done or (self.stalled > 12 and at.complementarity < 1e-2 * wanted)
+        return self.done or (self.stalled > 6 and at.complementarity < 0.1 * wanted)
 
     def propose(self, epsilon: FloatArray) -> None:
         """Keep the point (n,) if, once exactly inside, it is the best."""
@@ -86,15 +93,25 @@ class Progress:
         if reached > self.reached or self.epsilon is None:
             self.epsilon, self.reached = whole, reached
 
-    def bound_by(self, multipliers: Multipliers) -> None:
-        """Keep the bound if it is the best."""
+    def bound_by(self, rows: FloatArray, caps: FloatArray) -> None:
+        """Keep the bound by these multipliers of the program's rows and caps if it is the best."""
         arrays = self.reduction.arrays
         point = self.epsilon if self.epsilon is not None else self.reduction.expand(self.inside)
         tangent = point if arrays.objective == "min_variance" else None
-        clean = replace(multipliers.sanitized(arrays), point=tangent)
-        found = log_bound(self.frame, point, clean)[0] / self.reduction.unit
+        multipliers = replace(self.reduction.multipliers(rows, caps).sanitized(arrays), point=tangent)
+        found = log_bound(self.frame, point, multipliers)[0] / self.reduction.unit
         if found < self.least_bound or self.multipliers is None:
-            self.least_bound, self.multipliers = found, clean
+            self.least_bound, self.multipliers, self.duals = found, multipliers, (rows, caps)
+
+    @property
+    def level(self) -> float:
+        """The level of the program's rows at the best point; 0 where there is none."""
+        return self.reached if self.reduction.program.has_level else 0.0
+
+    def as_good(self, epsilon: FloatArray) -> bool:
+        """True where a split (M,) loses next to nothing of the gap that was aimed at."""
+        reached = attained(self.reduction.arrays, epsilon) / self.reduction.unit
+        return self.reached - reached <= 1e-2 * self.aim * self.reduction.program.unit(self.reached)
 
 
 def brought_inside(reduction: Reduction, epsilon: FloatArray, inside: FloatArray) -> FloatArray | None:
@@ -136,18 +153,20 @@ def _slack(reduction: Reduction, epsilon: FloatArray) -> FloatArray:
     return np.concatenate([rows, caps])
 
 
-def improve(progress: Progress, start: FloatArray | None = None) -> Progress:
-    """Run the interior-point method, first from `start` (n,) if there is one; more careful if need be."""
-    constraints = Constraints(progress.reduction.program)
+def improve(progress: Progress, *, careful: bool = True) -> Progress:
+    """Run the interior-point method, and where it does not close the gap again in careful steps."""
     program = progress.reduction.program
-    attempts: list[tuple[FloatArray, float | None, Rules]] = []
-    if start is not None:
-        attempts.append((mixture(program, start, progress.inside, 0.01), 1e-3, Rules()))
-    attempts += [(progress.inside, None, Rules()), (inner_start(program), 1.0, CAREFUL)]
+    constraints = Constraints(program)
+    attempts: list[tuple[FloatArray, float | None, Rules]] = [(progress.inside, None, Rules())]
+    if careful:
+        attempts.append((inner_start(program), 1.0, CAREFUL))
     for point, complementarity, rules in attempts:
-        v = program.point(point)
-        progress.stalled = 0
-        iterate(constraints, constraints.start(v, complementarity), progress.watch, rules)
-        if progress.done:
+        at = constraints.start(program.point(point), complementarity)
+        for step_rules in (rules, FINE):
+            progress.stalled = 0
+            at = iterate(constraints, at, progress.watch, step_rules)
+            if progress.done or progress.gap > WORTH_REFINING:
+                break
+        if progress.done or progress.gap <= ACCEPTED:
             break
     return progress

@@ -25,6 +25,10 @@ class Coordinate(Protocol):
     def end(self) -> float:
         """v stays below."""
 
+    @property
+    def digits(self) -> float:
+        """Epsilon goes up to log r + `digits` and no further: there lambda is 1 to the last digit."""
+
     def of(self, epsilon: FloatArray, r: FloatArray) -> FloatArray:
         """v at epsilon."""
 
@@ -46,6 +50,7 @@ class Coordinate(Protocol):
 
 class _Logit:
     end = np.inf
+    digits = 40.0
 
     def of(self, epsilon: FloatArray, r: FloatArray) -> FloatArray:
         v: FloatArray = logit.logit(epsilon, r)
@@ -71,6 +76,7 @@ class _Logit:
 
 class _Log:
     end = 0.0
+    digits = 36.0
 
     def of(self, epsilon: FloatArray, r: FloatArray) -> FloatArray:
         v: FloatArray = rr.log_retention(epsilon, r)
@@ -95,6 +101,3 @@ class _Log:
 
 LOGIT: Coordinate = _Logit()
 LOG: Coordinate = _Log()
-
-BEYOND_DIGITS = 36.0
-"""Beyond epsilon = log r + 36, lambda is 1 to the last digit."""

@@ -40,10 +40,12 @@ class Iterate:
 
     def longest(self, step: Iterate) -> float:
         """The length <= 1 at which the first slack or multiplier reaches 0."""
-        room = np.concatenate([self.slack, self.dual])
-        change = np.concatenate([step.slack, step.dual])
-        falling = change < -room  # the others reach 0 beyond the full step, if ever
-        return float(np.min(room[falling] / -change[falling], initial=1.0))
+        return min(_reach(self.slack, step.slack), _reach(self.dual, step.dual))
+
+
+def _reach(room: FloatArray, change: FloatArray) -> float:
+    falling = np.flatnonzero(change < -room)  # the others reach 0 beyond the full step, if ever
+    return float(np.min(room[falling] / -change[falling], initial=1.0))
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,11 @@ class Constraints:
         p = self.program
         return np.cumsum([p.row_bound.size, p.cap_limit.size, self.at_lower.size])
 
+    @cached_property
+    def _stops(self) -> tuple[int, int, int]:
+        first, second, third = (int(cut) for cut in self.cuts)
+        return first, second, third
+
     def values(self, v: FloatArray, level: float) -> FloatArray:
         """All constraint functions; feasible where >= 0."""
         return np.concatenate(
@@ -93,13 +100,20 @@ class Constraints:
 
     def split(self, values: FloatArray) -> list[FloatArray]:
         """A list over constraints as its four parts."""
-        return np.split(values, self.cuts)
+        first, second, third = self._stops
+        return [values[:first], values[first:second], values[second:third], values[third:]]
 
-    def gather(self, duals: FloatArray, l1: FloatArray, e1: FloatArray) -> tuple[FloatArray, float]:
-        """The constraints' Jacobian, transposed, times `duals`: its v part and its level part."""
+    def gather(
+        self, duals: FloatArray, l1: FloatArray, e1: FloatArray, pulled: FloatArray | None = None
+    ) -> tuple[FloatArray, float]:
+        """The constraints' Jacobian, transposed, times `duals`: its v part and its level part.
+
+        `pulled` are the pulls (n,) of the rows' duals, where they are known.
+        """
         p = self.program
         y, mu, low, high = self.split(duals)
-        total = (p.rows.T @ y) * l1 - (p.cap.T @ mu) * e1
+        pulled = p.incidence.pulls(y) if pulled is None else pulled
+        total = pulled * l1 - (p.cap.T @ mu) * e1
         total[self.at_lower] += low
         total[self.at_upper] -= high
         return total, float(-p.row_level @ y)
@@ -109,7 +123,7 @@ class Constraints:
         p = self.program
         return np.concatenate(
             [
-                p.rows @ (l1 * dv) - p.row_level * level,
+                p.incidence.sums(l1 * dv) - p.row_level * level,
                 -(p.cap @ (e1 * dv)),
                 dv[self.at_lower],
                 -dv[self.at_upper],
@@ -147,6 +161,20 @@ class Constraints:
 
 
 @dataclass(frozen=True)
+class Trial:
+    """An iterate with the constraint functions and what is minimized there."""
+
+    at: Iterate
+    values: FloatArray
+    objective: float
+
+    @classmethod
+    def of(cls, constraints: Constraints, at: Iterate) -> Trial:
+        """Evaluate both."""
+        return cls(at, constraints.values(at.v, at.level), objective(constraints.program, at))
+
+
+@dataclass(frozen=True)
 class Local:
     """First and second derivatives at an iterate, and the residuals of the optimality conditions.
 
@@ -176,35 +204,40 @@ class Local:
         return max(float(np.max(np.abs(self.dual_residual), initial=0.0)), abs(self.level_residual))
 
 
-def local(constraints: Constraints, at: Iterate) -> Local:
+def local(constraints: Constraints, trial: Trial) -> Local:
     """Everything that a Newton step needs at an iterate."""
-    p = constraints.program
+    p, at = constraints.program, trial.at
     y, mu, _, _ = constraints.split(at.dual)
     l1, l2 = p.coordinate.log_retention_slopes(at.v)
     e1, e2 = p.coordinate.epsilon_slopes(at.v, p.cardinality)
     shares, gain = np.zeros(0), p.gain
     if p.total is not None:
         shares = p.total.shares(p.coordinate.log_retention(at.v))
-        gain = p.total.rows.T @ shares
+        gain = p.total.incidence.pulls(shares)
     gradient = -gain * l1 + p.cost * e1
-    curvature = -(p.rows.T @ y + gain) * l2 + (p.cap.T @ mu + p.cost) * e2
+    pulled = p.incidence.pulls(y)
+    curvature = -(pulled + gain) * l2 + (p.cap.T @ mu + p.cost) * e2
+    if p.square:
+        e = p.coordinate.epsilon(at.v, p.cardinality)
+        gradient = gradient + 2.0 * p.square * e * e1
+        curvature = curvature + 2.0 * p.square * (e1**2 + e * e2)
     phi1 = np.zeros(p.size)
     if p.spread is not None:
         phi, phi1, phi2 = p.spread.phi(at.v, p.coordinate)
-        shares = softmax(p.spread.terms + p.spread.rows @ phi)
-        pull = p.spread.rows.T @ shares
+        shares = softmax(p.spread.terms + p.spread.incidence.sums(phi))
+        pull = p.spread.incidence.pulls(shares)
         gradient = gradient + pull * phi1
         curvature = curvature + pull * phi2
-    gathered, level = constraints.gather(at.dual, l1, e1)
+    gathered, level = constraints.gather(at.dual, l1, e1, pulled)
     return Local(
         l1,
         e1,
         curvature,
         shares,
         phi1,
-        objective(p, at),
+        trial.objective,
         gradient,
-        at.slack - constraints.values(at.v, at.level),
+        at.slack - trial.values,
         gradient - gathered,
         -level - 1.0 if p.has_level else 0.0,
     )
@@ -215,8 +248,12 @@ def objective(program: Program, at: Iterate) -> float:
     value = float(-program.gain @ program.coordinate.log_retention(at.v))
     value -= at.level if program.has_level else 0.0
     value += float(np.sum(program.cost * program.coordinate.epsilon(at.v, program.cardinality)))
+    if program.square:
+        value += program.square * float(np.sum(program.coordinate.epsilon(at.v, program.cardinality) ** 2))
     if program.spread is not None:
-        terms = program.spread.terms + program.spread.rows @ program.spread.phi(at.v, program.coordinate)[0]
+        terms = program.spread.terms + program.spread.incidence.sums(
+            program.spread.phi(at.v, program.coordinate)[0]
+        )
         top = float(np.max(terms))
         value += top + float(np.log(np.sum(np.exp(terms - top))))
     return value

@@ -9,19 +9,13 @@ Caps are never folded into N: at an active cap dual / slack would drown everythi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve
 
 from budget_opt.model.arrays import FloatArray
+from budget_opt.solvers.factor import Coupling, Factor, bent_factor, positive_factor
 from budget_opt.solvers.iterate import Constraints, Iterate, Local
-from budget_opt.solvers.program import Program
-
-_SHIFTS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)
-"""Added to the unit diagonal until the factor exists."""
-_BENT_SHARES = (1.0, 0.95, 0.8, 0.5)
-"""Of the non-convex part that is tried, before it is left out."""
+from budget_opt.solvers.program import Program, Total
 
 
 @dataclass(frozen=True)
@@ -64,26 +58,6 @@ class System:
         return Iterate(dv, level_step, slack, dual)
 
 
-@dataclass(frozen=True)
-class Factor:
-    """N, scaled to a unit diagonal and factored: by Cholesky, or by LU where N need not be positive."""
-
-    scale: FloatArray
-    parts: tuple[FloatArray, Any]
-    positive: bool
-
-    def solve(self, right: FloatArray) -> FloatArray:
-        """N^-1 right, for (n,) or (n, k)."""
-        by = self.scale if right.ndim == 1 else self.scale[:, None]
-        scaled = right * by
-        if self.positive:
-            solution = cho_solve(self.parts, scaled, check_finite=False)
-        else:
-            solution = lu_solve(self.parts, scaled, check_finite=False)
-        unscaled: FloatArray = solution * by
-        return unscaled
-
-
 def system(constraints: Constraints, at: Iterate, here: Local, damping: float = 0.0) -> System | None:
     """Factor the system at an iterate; None where rounding leaves no factor.
 
@@ -91,64 +65,31 @@ def system(constraints: Constraints, at: Iterate, here: Local, damping: float = 
     """
     p = constraints.program
     ratio_rows, ratio_caps, ratio_low, ratio_high = constraints.split(at.dual / at.slack)
-    matrix = np.diag(here.curvature + damping)
-    matrix[constraints.at_lower, constraints.at_lower] += ratio_low
-    matrix[constraints.at_upper, constraints.at_upper] += ratio_high
-    matrix += p.row_gram(ratio_rows) * np.outer(here.l1, here.l1)
+    curvature = here.curvature + damping
+    curvature[constraints.at_lower] += ratio_low
+    curvature[constraints.at_upper] += ratio_high
+    couplings = []
+    if p.row_bound.size:
+        couplings.append(Coupling(p.incidence, ratio_rows, here.l1))
     if p.spread is not None:
-        matrix += p.spread.gram(here.shares) * np.outer(here.phi1, here.phi1)
-    diagonal = np.diag(matrix)
-    if not np.all(np.isfinite(diagonal)) or not np.all(diagonal > 0):
-        return None
-    scale = 1.0 / np.sqrt(diagonal)
+        couplings.append(Coupling(p.spread.incidence, here.shares, here.phi1))
     border, corner = _border(constraints, at, here, ratio_rows)
-    scaled = matrix * np.outer(scale, scale)
-    if p.is_convex:
-        factor = _positive_factor(scaled, scale)
+    if p.total is None:
+        factor = positive_factor(curvature, couplings)
     else:
-        caps = border[:, : ratio_caps.size] * scale[:, None]
-        factor = _bent_factor(
-            scaled, _bent(p, here) * np.outer(scale, scale), (caps * ratio_caps) @ caps.T, scale
-        )
+        caps = border[:, : ratio_caps.size]
+        factor = bent_factor(curvature, couplings, _bent(p.total, here), (caps * ratio_caps) @ caps.T)
     if factor is None:
         return None
     solved = factor.solve(border) if border.size else border
     return System(constraints, at, here, factor, border, solved, corner - border.T @ solved)
 
 
-def _bent(program: Program, here: Local) -> FloatArray:
+def _bent(total: Total, here: Local) -> FloatArray:
     """What the weighted sum takes off the convex Hessian; positive semidefinite."""
-    if program.total is None:
-        return np.zeros((program.size, program.size))
-    mean = (program.total.rows.T @ here.shares) * here.l1
-    bent: FloatArray = program.total.gram(here.shares) * np.outer(here.l1, here.l1) - np.outer(mean, mean)
+    mean = total.incidence.pulls(here.shares) * here.l1
+    bent: FloatArray = total.incidence.gram(here.shares) * np.outer(here.l1, here.l1) - np.outer(mean, mean)
     return bent
-
-
-def _positive_factor(scaled: FloatArray, scale: FloatArray) -> Factor | None:
-    for shift in _SHIFTS:
-        try:
-            parts = cho_factor(scaled + shift * np.eye(len(scaled)), lower=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            continue
-        return Factor(scale, parts, positive=True)
-    return None
-
-
-def _bent_factor(
-    scaled: FloatArray, bent: FloatArray, folded_caps: FloatArray, scale: FloatArray
-) -> Factor | None:
-    """The largest share of the non-convex part with which the step descends: N positive along the caps."""
-    for share in _BENT_SHARES:
-        trial = scaled - share * bent
-        try:
-            cho_factor(trial + folded_caps, lower=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            continue
-        return Factor(
-            scale, lu_factor(trial + 1e-14 * np.eye(len(trial)), check_finite=False), positive=False
-        )
-    return _positive_factor(scaled, scale)
 
 
 def _border(
@@ -160,11 +101,11 @@ def _border(
     columns = [p.cap.T * here.e1[:, None]]
     corner = np.diag(-at.slack[caps] / at.dual[caps])
     if p.has_level:
-        columns.append(-((p.rows.T @ (ratio_rows * p.row_level)) * here.l1)[:, None])
+        columns.append(-(p.incidence.pulls(ratio_rows * p.row_level) * here.l1)[:, None])
         level = np.sum(ratio_rows * p.row_level**2)
         corner = _bordered(corner, float(level))
     if p.spread is not None:
-        columns.append(((p.spread.rows.T @ here.shares) * here.phi1)[:, None])
+        columns.append((p.spread.incidence.pulls(here.shares) * here.phi1)[:, None])
         corner = _bordered(corner, 1.0)
     return np.hstack(columns), corner
 

@@ -20,7 +20,10 @@ from budget_opt.solvers.convex import Progress, improve, mixture
 from budget_opt.solvers.program import Program
 from budget_opt.solvers.reduction import FLOOR_MARGIN, Reduction, alive, inner_start, reduce
 
-_ENOUGH = 10.0 * FLOOR_MARGIN
+LEAST_MARGIN = 10.0 * FLOOR_MARGIN
+"""A logarithm: less leaves rounding no room."""
+_AMPLE = 0.1
+"""A margin at which there is no need to be further inside: without a total that would be far away."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Margin:
     @property
     def inside(self) -> bool:
         """True where a point lies inside all floors with something to spare."""
-        return self.reached > _ENOUGH
+        return self.reached > LEAST_MARGIN
 
     @property
     def impossible(self) -> bool:
@@ -73,7 +76,7 @@ def margin(arrays: Arrays, tick: Callable[[], None] | None = None, *, exact: boo
         return _without_freedom(stretched, reduction)
     progress = Progress(reduction, Frame.of(stretched), inner_start(reduction.program), tick=tick)
     if not exact:
-        progress.enough = _decided
+        progress.enough, progress.aim = _decided, FLOOR_MARGIN
     progress.propose(progress.inside)
     improve(progress)
     shares = progress.multipliers or Multipliers.zero(stretched).sanitized(stretched)
@@ -81,7 +84,7 @@ def margin(arrays: Arrays, tick: Callable[[], None] | None = None, *, exact: boo
 
 
 def _decided(reached: float, bound: float) -> bool:
-    return bound < 0 or (reached > _ENOUGH and bound - reached <= 0.5 * reached)
+    return bound < 0 or reached > _AMPLE or (reached > LEAST_MARGIN and bound - reached <= 0.5 * reached)
 
 
 def _without_freedom(stretched: Arrays, reduction: Reduction) -> Margin:
@@ -102,15 +105,20 @@ def strictly_inside(program: Program, epsilon: FloatArray) -> bool:
 
 
 def towards(program: Program, inside: FloatArray, wanted: FloatArray) -> FloatArray:
-    """A point (n,) strictly inside, as far from `inside` to `wanted` as keeps half the rows' slack."""
+    """A point (n,) strictly inside, as far from `inside` to `wanted` as keeps half the rows' slack.
+
+    Mixed in epsilon where the constraints allow it, so that what lies at 0 inside does not stay near 0; where
+    ceilings do not, in the program's coordinate.
+    """
     rows = program.row_level == 0
-    inside = np.maximum(inside, program.lower + 1e-12 * (wanted - program.lower))  # off 0
-    have = program.row_slack(program.point(inside), 0.0)[rows]
+    off_zero = np.maximum(inside, program.lower + 1e-12 * (wanted - program.lower))
+    have = program.row_slack(program.point(off_zero), 0.0)[rows]
     share = 0.5
     for _ in range(60):
-        mixed = mixture(program, inside, wanted, share)
-        v = program.point(mixed)
-        if np.all(program.row_slack(v, 0.0)[rows] >= 0.5 * have) and np.all(program.cap_slack(v) > 0):
-            return mixed
+        straight: FloatArray = (1 - share) * inside + share * wanted
+        for mixed in (straight, mixture(program, off_zero, wanted, share)):
+            v = program.point(mixed)
+            if np.all(program.row_slack(v, 0.0)[rows] >= 0.5 * have) and np.all(program.cap_slack(v) > 0):
+                return mixed
         share *= 0.5
-    return inside
+    return off_zero

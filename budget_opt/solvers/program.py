@@ -1,13 +1,14 @@
 """The smooth program behind every method, over the attributes that are free, in a coordinate v of lambda.
 
     maximize    gain . l(v) - cost . (e(v) - lower) - log sum_i exp(term_i + (spread_rows phi(v))_i) + t
+                - square |e(v)|^2
     subject to  rows l(v) - row_level t >= row_bound
                 cap (e(v) - lower) <= cap_limit
                 lower <= e(v) <= upper
 
 l = log lambda is concave and e convex in v, and the spread phi = log(1 + (a + b) tau + b tau^2) is convex in
 logit lambda: a convex program (shared/CONVEX_SOLVER.md). The level t is there only where `has_level`; a
-program has at most one of gain, cost, spread and level in its objective, or the sum of `weighted_sum`.
+program has at most one of gain, cost, spread, level, square in its objective, or the sum of `weighted_sum`.
 """
 
 from __future__ import annotations
@@ -18,36 +19,9 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from budget_opt.model.arrays import FloatArray, IntArray
+from budget_opt.model.arrays import BoolArray, FloatArray
 from budget_opt.solvers.coordinate import LOGIT, Coordinate
-
-
-@dataclass(frozen=True)
-class Gram:
-    """rows^T diag(weight) rows for many weights: the pairs of attributes of every row, listed once.
-
-    The entries of a row of `rows` (R, n) are all 1 or all -1.
-    """
-
-    rows: csr_array
-
-    @cached_property
-    def _pairs(self) -> tuple[IntArray, IntArray]:
-        """The row, and the position in a flat (n, n) array, of every ordered pair of a row's attributes."""
-        n = self.rows.shape[1]
-        starts, sizes = self.rows.indptr[:-1], np.diff(self.rows.indptr)
-        owner = np.repeat(np.arange(sizes.size), sizes**2)
-        within = np.arange(owner.size) - np.repeat(np.cumsum(sizes**2) - sizes**2, sizes**2)
-        first = self.rows.indices[starts[owner] + within // sizes[owner]].astype(np.int64)
-        second = self.rows.indices[starts[owner] + within % sizes[owner]].astype(np.int64)
-        return owner, first * n + second
-
-    def __call__(self, weight: FloatArray) -> FloatArray:
-        """The dense (n, n) array for weights (R,)."""
-        n = self.rows.shape[1]
-        owner, flat = self._pairs
-        gram = np.bincount(flat, weights=weight[owner], minlength=n * n).astype(np.float64)
-        return gram.reshape(n, n)
+from budget_opt.solvers.incidence import Incidence
 
 
 @dataclass(frozen=True)
@@ -60,18 +34,35 @@ class Spread:
     b: FloatArray
 
     @cached_property
-    def gram(self) -> Gram:
-        """For the coupling of attributes by the terms."""
-        return Gram(self.rows)
+    def incidence(self) -> Incidence:
+        """The rows, ready for sums."""
+        return Incidence(self.rows)
+
+    @cached_property
+    def plain(self) -> BoolArray:
+        """Attributes with a = b = 1 (n,): phi is -2 log lambda itself."""
+        plain: BoolArray = (self.a == 1.0) & (self.b == 1.0)
+        return plain
 
     def phi(self, v: FloatArray, coordinate: Coordinate) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """phi, phi', phi'' at v, each (n,): powers 0, 1, 2 of tau mixed by their shares.
+        """phi, phi', phi'' at v, each (n,).
 
         The curvature is cut at 0: with a, b other than 1 phi need not be convex in log lambda.
         """
-        tau, slope, bend = coordinate.log_tau(v)
+        first, second = coordinate.log_retention_slopes(v)
+        plain = -2.0 * coordinate.log_retention(v), -2.0 * first, -2.0 * second
+        if np.all(self.plain):
+            return plain
+        stated = self._of_powers(*coordinate.log_tau(v))
+        value, slope, bend = (np.where(self.plain, *pair) for pair in zip(plain, stated, strict=True))
+        return value, slope, bend
+
+    def _of_powers(
+        self, tau: FloatArray, slope: FloatArray, bend: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """phi and its derivatives from log tau and its own: powers 0, 1, 2 of tau mixed by their shares."""
         with np.errstate(divide="ignore"):
-            logs = np.stack([np.zeros_like(v), np.log(self.a + self.b) + tau, np.log(self.b) + 2.0 * tau])
+            logs = np.stack([np.zeros_like(tau), np.log(self.a + self.b) + tau, np.log(self.b) + 2.0 * tau])
         top = np.max(logs, axis=0)
         parts = np.exp(logs - top)
         total = np.sum(parts, axis=0)
@@ -92,13 +83,13 @@ class Total:
     rows: csr_array
 
     @cached_property
-    def gram(self) -> Gram:
-        """For the coupling of attributes by the terms."""
-        return Gram(self.rows)
+    def incidence(self) -> Incidence:
+        """The rows, ready for sums."""
+        return Incidence(self.rows)
 
     def shares(self, log_retention: FloatArray) -> FloatArray:
         """The shares of the terms in the sum at log lambda (n,), shape (T,)."""
-        logs = self.terms + self.rows @ log_retention
+        logs = self.terms + self.incidence.sums(log_retention)
         parts = np.exp(logs - np.max(logs))
         shares: FloatArray = parts / np.sum(parts)
         return shares
@@ -122,6 +113,7 @@ class Program:
     has_level: bool
     total: Total | None = None
     coordinate: Coordinate = LOGIT
+    square: float = 0.0
 
     @property
     def size(self) -> int:
@@ -142,18 +134,13 @@ class Program:
         return clipped
 
     @cached_property
-    def row_gram(self) -> Gram:
-        """For the coupling of attributes by the rows."""
-        return Gram(self.rows)
-
-    @property
-    def is_convex(self) -> bool:
-        """False where a weighted sum bends the wrong way."""
-        return self.total is None
+    def incidence(self) -> Incidence:
+        """The rows, ready for sums."""
+        return Incidence(self.rows)
 
     def row_slack(self, v: FloatArray, level: float) -> FloatArray:
         """rows l - row_level t - row_bound, shape (R,)."""
-        kept = self.rows @ self.coordinate.log_retention(v)
+        kept = self.incidence.sums(self.coordinate.log_retention(v))
         slack: FloatArray = kept - self.row_level * level - self.row_bound
         return slack
 

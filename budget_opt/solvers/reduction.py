@@ -15,10 +15,10 @@ from scipy.sparse import csr_array, vstack
 
 from budget_opt.certificate.multipliers import Multipliers
 from budget_opt.mechanisms import randomized_response as rr
-from budget_opt.mechanisms.exact import exact
+from budget_opt.mechanisms.exact import exact_sum
 from budget_opt.model.arrays import Arrays, BoolArray, FloatArray, IntArray
 from budget_opt.model.objectives import log_spread
-from budget_opt.solvers.coordinate import BEYOND_DIGITS, LOG, LOGIT
+from budget_opt.solvers.coordinate import LOG, LOGIT
 from budget_opt.solvers.program import Program, Spread
 
 CAP_MARGIN = 2.0**-46
@@ -27,6 +27,10 @@ FLOOR_MARGIN = 1e-12
 """Added to the logarithm of a floor."""
 CEILING_MARGIN = 1e-13
 """Taken off the logarithm of a ceiling, for the rounding of its sum."""
+
+
+_HALVINGS = 900
+"""From a nat to the least double that the mechanism is computed for."""
 
 
 @dataclass(frozen=True)
@@ -82,10 +86,10 @@ def reduce(arrays: Arrays) -> Reduction:
     needed[floors] = True
     needed |= weights > 0
     used = arrays.incidence.T @ needed.astype(np.float64) > 0
-    movable = arrays.upper > arrays.lower * (1 + 2.0**-45)
-    if arrays.ceilings.size:
-        # log lambda has no digits left above such a lower bound
-        movable &= arrays.lower < np.log(arrays.cardinality) + BEYOND_DIGITS - 1.0
+    coordinate = LOG if arrays.ceilings.size else LOGIT
+    enough = np.log(arrays.cardinality) + coordinate.digits
+    highest = np.minimum(arrays.upper, enough)
+    movable = (arrays.upper > arrays.lower * (1 + 2.0**-45)) & (arrays.lower < enough - 1.0)
     free_mask = used & movable & _has_room(arrays)
     free = np.flatnonzero(free_mask)
     fixed = np.where(free_mask, 0.0, arrays.lower)
@@ -97,7 +101,7 @@ def reduce(arrays: Arrays) -> Reduction:
     levels = np.flatnonzero(weights > 0) if arrays.objective == "max_min" else np.zeros(0, dtype=np.int64)
     with np.errstate(invalid="ignore"):
         ceilings = np.flatnonzero((arrays.log_ceiling < 0) & touched & np.isfinite(offset))
-    caps, rest, budgets = _caps(arrays, free_mask)
+    caps, rest, budgets = _caps(arrays, free_mask, highest)
     margin = np.minimum(FLOOR_MARGIN, 1e-3 * np.abs(arrays.log_floor[floors]))
     with np.errstate(invalid="ignore"):
         row_bound = np.concatenate(
@@ -110,7 +114,7 @@ def reduce(arrays: Arrays) -> Reduction:
     program = Program(
         arrays.cardinality[free],
         arrays.lower[free],
-        _within_digits(arrays, free) if ceilings.size else arrays.upper[free],
+        highest[free],
         _signed_rows(arrays.incidence[:, free], np.concatenate([floors, levels]), ceilings),
         row_bound,
         np.repeat([0.0, 1.0, 0.0], [floors.size, levels.size, ceilings.size]),
@@ -121,7 +125,7 @@ def reduce(arrays: Arrays) -> Reduction:
         None,
         arrays.objective == "max_min",
         None,
-        LOG if ceilings.size else LOGIT,
+        coordinate,
     )
     reduction = Reduction(arrays, program, free, fixed, floors, levels, ceilings, budgets, rest, unmet, 1.0)
     return _with_objective(reduction, weights)
@@ -132,12 +136,6 @@ def _signed_rows(incidence: csr_array, upward: IntArray, downward: IntArray) -> 
     if not downward.size:
         return csr_array(incidence[upward])
     return csr_array(vstack([incidence[upward], -incidence[downward]], format="csr"))
-
-
-def _within_digits(arrays: Arrays, free: IntArray) -> FloatArray:
-    """Upper bounds of the free attributes, no further than lambda has digits: log lambda ends at 0."""
-    enough = np.log(arrays.cardinality[free]) + BEYOND_DIGITS
-    return np.minimum(arrays.upper[free], enough)
 
 
 def _with_objective(reduction: Reduction, weights: FloatArray) -> Reduction:
@@ -163,24 +161,24 @@ def _has_room(arrays: Arrays) -> BoolArray:
     """False for the members of a budget that their lower bounds use up, to rounding."""
     room = np.ones(arrays.attributes, dtype=bool)
     for budget in arrays.budgets:
-        left = budget.cap - _total(arrays.lower[budget.members])
+        left = budget.cap - exact_sum(arrays.lower[budget.members])
         if left <= budget.cap * Fraction(1, 2**44):
             room[budget.members] = False
     return room
 
 
-def _caps(arrays: Arrays, free: BoolArray) -> tuple[FloatArray, FloatArray, IntArray]:
+def _caps(arrays: Arrays, free: BoolArray, highest: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
     """Coefficients, what is left above the lower bounds, and indices of the budgets that can bind."""
     rows, rest, budgets = [], [], []
     for index, budget in enumerate(arrays.budgets):
         members = budget.members[free[budget.members]]
         if not members.size:
             continue
-        others = _total(arrays.lower[budget.members[~free[budget.members]]])
-        lower, upper = arrays.lower[members], arrays.upper[members]
-        if np.all(np.isfinite(upper)) and _total(upper) <= budget.cap - others:
+        others = exact_sum(arrays.lower[budget.members[~free[budget.members]]])
+        lower, upper = arrays.lower[members], highest[members]
+        if np.all(np.isfinite(upper)) and exact_sum(upper) <= budget.cap - others:
             continue
-        left = float((budget.cap - others) * (1 - Fraction(CAP_MARGIN)) - _total(lower))
+        left = float((budget.cap - others) * (1 - Fraction(CAP_MARGIN)) - exact_sum(lower))
         row = np.zeros(arrays.attributes)
         row[members] = 1.0 / left
         rows.append(row)
@@ -188,10 +186,6 @@ def _caps(arrays: Arrays, free: BoolArray) -> tuple[FloatArray, FloatArray, IntA
         budgets.append(index)
     coefficient = np.array(rows).reshape(len(rows), arrays.attributes)
     return coefficient, np.array(rest), np.array(budgets, dtype=np.int64)
-
-
-def _total(epsilons: FloatArray) -> Fraction:
-    return sum((exact(e) for e in epsilons), Fraction(0))
 
 
 def fixed_retention(reduction: Reduction) -> FloatArray:
@@ -205,10 +199,12 @@ def inner_start(program: Program) -> FloatArray:
     """A split (n,) well inside bounds and caps, and ceilings if that can be."""
     split = _in_caps(program)
     down = np.flatnonzero(program.rows.sum(axis=1) < 0)
-    for _ in range(60 if down.size else 0):
-        if np.all(program.row_slack(program.point(split), 0.0)[down] > 0):
+    for _ in range(_HALVINGS if down.size else 0):
+        passed = down[program.row_slack(program.point(split), 0.0)[down] <= 0]
+        if not passed.size:
             break
-        split = program.lower + 0.7 * (split - program.lower)
+        members = np.unique(program.rows[passed].indices)
+        split[members] = program.lower[members] + 0.5 * (split - program.lower)[members]
     return split
 
 
@@ -231,10 +227,11 @@ def _in_caps(program: Program) -> FloatArray:
 
 
 def _even_need(program: Program) -> FloatArray:
-    """epsilon (n,) at which every row holds with all its members alike in log lambda."""
-    sizes = np.maximum(np.diff(program.rows.indptr), 1)
-    log_kept = np.repeat(program.row_bound / sizes, np.diff(program.rows.indptr))
+    """epsilon (n,) at which every floor holds with all its members alike in log lambda; 1 without a floor."""
+    sizes = np.diff(program.rows.indptr)
+    upward = np.repeat(program.rows.sum(axis=1) > 0, sizes)
+    log_kept = np.repeat(program.row_bound / np.maximum(sizes, 1), sizes)
     highest = np.full(program.size, -np.inf)
-    np.maximum.at(highest, program.rows.indices, log_kept)
+    np.maximum.at(highest, program.rows.indices[upward], log_kept[upward])
     need: FloatArray = rr.epsilon_for_log_retention(np.minimum(highest, -1e-12), program.cardinality)
     return np.where(np.isfinite(highest), need, 1.0)

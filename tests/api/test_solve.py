@@ -110,3 +110,25 @@ def test_a_larger_total_never_hurts_and_a_dropped_floor_never_hurts():
 def test_a_limit_that_means_nothing_is_refused_by_name(name, value):
     with pytest.raises(bo.InputError, match=name):
         bo.solve(random_problem(0), **{name: value})
+
+
+def test_the_reference_solver_is_named_in_the_allocation_and_an_unknown_one_is_refused_with_the_names():
+    problem = random_problem(1).with_objective("geometric_mean")
+    ours, reference = bo.solve(problem), bo.solve(problem, solver="cvxpy")
+    assert (ours.objective.solver, reference.objective.solver) == ("interior point", "cvxpy")
+    assert reference.objective.value == pytest.approx(ours.objective.value, rel=1e-5)
+    with pytest.raises(bo.InputError, match="must be one of interior point, cvxpy for geometric_mean"):
+        bo.solve(problem, solver="magic")
+
+
+def test_what_buys_nothing_is_not_spent():
+    limited = [bo.Attribute(name, categories=4, epsilon_max=0.5) for name in "ab"]
+    others = [bo.Attribute(name, categories=6) for name in "cd"]
+    moments = [bo.CrossMoment("a", "b"), bo.CrossMoment("c", "d")]
+    problem = bo.Problem(
+        attributes=limited + others, moments=moments, total_epsilon=10.0, objective="max_min"
+    )
+    allocation = bo.solve(problem)
+    assert allocation["c"].epsilon == pytest.approx(allocation["d"].epsilon, rel=1e-6)
+    assert allocation.spent_epsilon < 3
+    assert allocation.objective.status == "optimal"

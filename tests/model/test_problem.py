@@ -90,6 +90,32 @@ def test_a_duplicate_that_is_not_in_the_objective_does_not_set_its_target() -> N
     assert merged(silent, CrossMoment("a", "b"))[0].variance == 1
 
 
+def test_a_duplicate_has_the_higher_priority_of_those_that_count() -> None:
+    silent = CrossMoment("b", "a", weight=0, level=1)
+    assert merged(CrossMoment("a", "b", level=3), CrossMoment("b", "a", level=2))[0].level == 2
+    assert merged(CrossMoment("a", "b", level=3), silent)[0].level == 3
+
+
+def test_the_arrays_of_a_level_count_its_moments_and_keep_all_else() -> None:
+    """Those of the problem itself are of the first level that has a weight."""
+    moments = [
+        CrossMoment("a", "b", level=5, weight=2.0),
+        CrossMoment("b", "c", level=2, floor=0.01),
+        CrossMoment("c", level=1, weight=0.0, ceiling=0.9),
+        CrossMoment("a", level=5),
+    ]
+    attributes = [Attribute(name, categories=3) for name in "abc"]
+    problem = Problem(attributes=attributes, moments=moments, total_epsilon=1.0)
+    assert problem.levels == (2, 5)
+    assert problem.arrays.weight.tolist() == [0.0, 1.0, 0.0, 0.0]
+    last = problem.arrays_of_level(5)
+    assert last.weight.tolist() == [2.0, 0.0, 0.0, 1.0]
+    assert last.floors.tolist() == [1]
+    assert last.ceilings.tolist() == [2]
+    assert problem.to_dict()["moments"][0]["level"] == 5
+    assert problem.sha256 != problem.with_fields(moments=[one.with_fields(level=2) for one in moments]).sha256
+
+
 @given(
     st.lists(
         st.tuples(st.permutations("ab"), st.integers(0, 10), st.floats(0.1, 10), st.floats(0.1, 10)),
@@ -240,7 +266,9 @@ def test_the_arrays_say_what_the_problem_says(problem: Problem) -> None:
     for budget, (name, members, cap) in zip(arrays.budgets, problem.budgets(), strict=True):
         assert (budget.name, budget.cap) == (name, cap)
         assert {problem.names[i] for i in budget.members} == set(members)
-    assert arrays.is_convex == (problem.objective != "weighted_sum" and not arrays.ceilings.size)
+    stated = any(problem.attribute(a).marginal is not None for m in problem.moments for a in m.attributes)
+    bent = problem.objective == "min_variance" and arrays.ceilings.size > 0 and stated
+    assert arrays.is_convex == (problem.objective != "weighted_sum" and not bent)
 
 
 @given(problems())

@@ -19,24 +19,23 @@ from budget_opt.certificate.fitting import stationary_multipliers
 from budget_opt.mechanisms import logit
 from budget_opt.model.arrays import MINIMIZED, Arrays, FloatArray, Objective
 from budget_opt.model.objectives import log_inflations, log_retentions, value
-from budget_opt.solvers.answer import Settings
 from budget_opt.solvers.table import solve
 from tests.solvers.random_problems import broken, build, random_problem, random_split
 
 CONVEX: list[Objective] = ["geometric_mean", "max_min", "min_epsilon", "min_variance"]
-METHODS = ["cvxpy", "interior point"]
 
 
-@given(seed=st.integers(0, 10**6), objective=st.sampled_from(CONVEX), method=st.sampled_from(METHODS))
-@settings(max_examples=40)
+@given(seed=st.integers(0, 10**6), objective=st.sampled_from(CONVEX))
+@settings(max_examples=60)
 def test_every_random_problem_is_solved_inside_its_constraints_and_certified(
-    seed: int, objective: Objective, method: str
+    seed: int, objective: Objective
 ) -> None:
     arrays = random_problem(seed, objective)
-    found = solve(arrays, Settings(solver=method))
+    found = solve(arrays)
+    assert found.solver == "interior point"
     assert broken(arrays, found.epsilon) == []
     assert found.status == "optimal"
-    assert found.certificate.relative_gap <= 1e-7
+    assert found.certificate.relative_gap <= 1e-8
     assert found.certificate.value == pytest.approx(value(arrays, found.epsilon), rel=1e-14)
 
 
@@ -44,16 +43,16 @@ def test_every_random_problem_is_solved_inside_its_constraints_and_certified(
 def test_300_random_problems_are_solved_inside_their_constraints_and_certified() -> None:
     for seed in range(300):
         arrays = random_problem(seed, CONVEX[seed % 4])
-        found = solve(arrays, Settings(solver="interior point"))
+        found = solve(arrays)
         assert broken(arrays, found.epsilon) == [], seed
-        assert found.certificate.relative_gap <= 1e-6, seed
+        assert found.certificate.relative_gap <= 1e-8, seed
 
 
 @given(seed=st.integers(0, 10**6), objective=st.sampled_from(CONVEX))
 @settings(max_examples=30)
 def test_no_feasible_split_is_better_and_the_split_alone_proves_it(seed: int, objective: Objective) -> None:
     arrays = random_problem(seed, objective)
-    found = solve(arrays, Settings(solver="interior point"))
+    found = solve(arrays)
     sign = -1.0 if objective in MINIMIZED else 1.0
     rng = np.random.default_rng(seed)
     for _ in range(30):
@@ -171,24 +170,21 @@ def test_the_split_alone_proves_its_optimality_to_many_digits(objective: Objecti
         floor=[0.05, 0.02, 0.3, 0.01], spread_a=[1.5, 1, 2, 1.1], spread_b=[4.0, 9, 1, 2],
     )  # fmt: skip
     frame = Frame.of(arrays)
-    epsilon = solve(arrays, Settings(solver="interior point")).epsilon
-    multipliers = stationary_multipliers(frame, epsilon, 1e-7)
+    epsilon = solve(arrays).epsilon
+    multipliers = stationary_multipliers(frame, epsilon, 1e-5)
     assert bound(frame, epsilon, multipliers) == pytest.approx(value(arrays, epsilon), rel=1e-8)
 
 
 @pytest.mark.parametrize("objective", CONVEX)
 @pytest.mark.parametrize("total", [1e-12, 1e-6, 1.0, 1e4])
-@pytest.mark.parametrize("method", METHODS)
-def test_totals_from_1e_minus_12_to_1e4_are_certified(
-    objective: Objective, total: float, method: str
-) -> None:
+def test_totals_from_1e_minus_12_to_1e4_are_certified(objective: Objective, total: float) -> None:
     arrays = build("geometric_mean", [2, 5, 1000, 10**6], [[0, 1], [1, 2], [2, 3], [0, 2, 3]], total)
     even = log_retentions(arrays, np.full(4, total / 4))
     floor = np.exp(even + np.log(0.7)) if objective == "min_epsilon" else np.zeros(4)
     with np.errstate(divide="ignore"):
         arrays = replace(arrays, objective=objective, log_floor=np.log(floor))
-    found = solve(arrays, Settings(solver=method))
-    assert found.certificate.relative_gap <= 1e-7
+    found = solve(arrays)
+    assert found.certificate.relative_gap <= 1e-8
     assert broken(arrays, found.epsilon) == []
 
 
@@ -202,37 +198,8 @@ def test_weights_over_twelve_orders_and_floors_that_bind_are_certified(objective
     reached = log_retentions(best, solve(best).epsilon)
     arrays = replace(plain, log_floor=reached + np.log(0.999))
     found = solve(arrays)
-    assert found.certificate.relative_gap <= 1e-7
+    assert found.certificate.relative_gap <= 1e-8
     assert broken(arrays, found.epsilon) == []
-
-
-def test_the_answer_does_not_depend_on_the_run() -> None:
-    arrays = build("max_min", [4, 4, 4, 4], [[0, 1], [2, 3]], 4.0)
-    assert np.array_equal(solve(arrays).epsilon, solve(arrays).epsilon)
-
-
-@pytest.mark.parametrize("objective", CONVEX)
-def test_permuting_attributes_permutes_the_answer(objective: Objective) -> None:
-    moments = [[0, 1], [1, 2], [2, 3], [0, 3, 1]]
-    order = [2, 0, 3, 1]
-    given: dict[str, Any] = {"weight": [1.0, 2.0, 0.7, 1.3], "floor": [0.05, 0.02, 0.03, 0.01]}
-    plain = build(objective, [2, 5, 7, 3], moments, 8.0, **given)
-    place = [order.index(i) for i in range(4)]
-    turned = build(
-        objective, [[2, 5, 7, 3][i] for i in order], [[place[i] for i in m] for m in moments], 8.0, **given
-    )
-    assert solve(turned).epsilon == pytest.approx(solve(plain).epsilon[order], rel=1e-4)
-
-
-@pytest.mark.parametrize("objective", ["geometric_mean", "max_min", "min_variance"])
-def test_a_larger_total_or_a_dropped_floor_never_hurts(objective: Objective) -> None:
-    moments, floor = [[0, 1], [1, 2], [0, 2]], [0.3, 0.0, 0.0]
-    sign = -1.0 if objective in MINIMIZED else 1.0
-    base = solve(build(objective, [4, 3, 5], moments, 5.0, floor=floor)).certificate.value
-    more = solve(build(objective, [4, 3, 5], moments, 6.0, floor=floor)).certificate.value
-    free = solve(build(objective, [4, 3, 5], moments, 5.0)).certificate.value
-    assert sign * more > sign * base
-    assert sign * free >= sign * base - 1e-9 * abs(base)
 
 
 def test_pins_unused_attributes_and_a_fully_fixed_problem_are_understood() -> None:
@@ -254,9 +221,3 @@ def test_min_epsilon_needs_no_total_and_no_floors() -> None:
     assert found.certificate.relative_gap <= 1e-8
     nothing = build("min_epsilon", [4, 4], [[0, 1]], None)
     assert solve(nothing).epsilon.tolist() == [0.0, 0.0]
-
-
-def test_tiny_totals_approach_the_limit_in_which_lambda_is_epsilon_over_r() -> None:
-    # log lambda = log e - log r there, so that the geometric mean of one pair splits evenly
-    arrays = build("geometric_mean", [2, 50], [[0, 1]], 1e-9)
-    assert solve(arrays).epsilon == pytest.approx([5e-10, 5e-10], rel=1e-4)

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
-from budget_opt.errors import InputError
 from budget_opt.solvers.answer import Report, Settings
 from budget_opt.solvers.table import solve
 from tests.solvers.random_problems import broken, build
@@ -65,10 +65,15 @@ def test_convex_progress_reports_a_bound_above_the_value() -> None:
         assert report.bound >= report.value
 
 
-def test_an_unknown_method_is_refused_with_the_known_ones() -> None:
-    arrays = build("geometric_mean", [4, 4], [[0, 1]], 2.0)
-    with pytest.raises(InputError, match="must be one of cvxpy, interior point"):
-        solve(arrays, Settings(solver="magic"))
+def test_linear_algebra_has_one_thread_inside_the_solve_and_its_own_number_afterwards() -> None:
+    def threads() -> list[int]:
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    before, during = threads(), list[int]()
+    arrays = build("geometric_mean", *_dense(), 9.0)
+    solve(arrays, Settings(), lambda _: during.extend(threads()))
+    assert set(during) == {1}
+    assert threads() == before
 
 
 def test_no_global_random_state_is_touched() -> None:
