@@ -1,6 +1,6 @@
 """`weighted_sum`: local search from many starts, then a bound.
 
-The bound is the root's (`certificate.stars`); the search that closes the gap is `global_search`.
+The bound is the root's (`certificate.proof.root`); the search that closes the gap is `global_search`.
 """
 
 from __future__ import annotations
@@ -41,8 +41,11 @@ def solve(task: Task) -> tuple[FloatArray, Certificate]:
     return epsilon, _certificate(task, epsilon)
 
 
-def found(task: Task) -> tuple[Reduction, Best]:
-    """The best split that local search finds, without a bound; raises as `solve` does."""
+def found(task: Task, random_starts: int = _RANDOM_STARTS) -> tuple[Reduction, Best]:
+    """The best split that local search finds, without a bound; raises as `solve` does.
+
+    `random_starts` are tried besides the even split and the optima under the total alone.
+    """
     arrays = task.arrays
     reduction = local.with_total(reduce(arrays))
     best = Best(arrays)
@@ -52,7 +55,7 @@ def found(task: Task) -> tuple[Reduction, Best]:
         best.offer(reduction.fixed)
     with suppress(OutOfTimeError, KeyboardInterrupt):
         if reduction.free.size:
-            _search(task, reduction, best)
+            _search(task, reduction, best, random_starts)
     if best.epsilon is None:
         raise NotSolvedError(
             "no split strictly inside all constraints was found, and none was proved impossible. "
@@ -69,7 +72,7 @@ def _certificate(task: Task, epsilon: FloatArray) -> Certificate:
         return certify(task.arrays, epsilon, proceed=lambda: False)
 
 
-def _search(task: Task, reduction: Reduction, best: Best) -> None:
+def _search(task: Task, reduction: Reduction, best: Best, random_starts: int) -> None:
     """Offer every local optimum to `best`."""
     total = as_sum(reduction)
 
@@ -87,7 +90,7 @@ def _search(task: Task, reduction: Reduction, best: Best) -> None:
     reduction = local.off_zero(reduction)
     inside = inside_all(task, reduction)
     seen(inside)
-    for start in _starts(reduction, total, check):
+    for start in _starts(reduction, total, check, random_starts):
         local.improve(reduction, mixed(reduction, inside, start), inside, best, check)
         task.report(best.value, None)
 
@@ -128,14 +131,16 @@ def only_total(reduction: Reduction) -> bool:
     return program.row_bound.size == 0 and len(program.cap) <= 1 and bool(np.all(program.cap > 0))
 
 
-def _starts(reduction: Reduction, total: Sum | None, check: Callable[[], None]) -> list[FloatArray]:
+def _starts(
+    reduction: Reduction, total: Sum | None, check: Callable[[], None], random_starts: int
+) -> list[FloatArray]:
     """Splits (n,) worth starting from: optima without the constraints in the way, even and random splits."""
     even = inner_start(reduction.program)
     if total is None:
         return [even]
     found = best_splits(total, check, lambda _: None)
-    random = starts(total, _RANDOM_STARTS, np.random.default_rng(1))
-    return [*found, even, *random.T]
+    random = starts(total, random_starts, np.random.default_rng(1)).T if random_starts else []
+    return [*found, even, *random]
 
 
 def tidied(task: Task, epsilon: FloatArray, best: Best) -> FloatArray:
