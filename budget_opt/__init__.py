@@ -2,12 +2,15 @@
 
     import budget_opt as bo
 
-`Attribute`, `CrossMoment`, `Group`, `Problem` state the question; `solve` and `uniform` give an
-`Allocation`; `randomize` makes a release; `verify` and `verify_release` judge; `estimate.moment` reads.
+`Attribute`, `CrossMoment`, `Group`, `Problem` state the question; `solve`, `uniform` and `allocation_from`
+give an `Allocation`, `judge` says what any split is worth, `prices` what a little more would bring;
+`randomize` makes a release; `verify` and `verify_release` judge; `estimate.moment` reads.
 """
 
-from budget_opt.allocation import Allocation, uniform
+from budget_opt.allocation import Allocation, allocation_from, uniform
 from budget_opt.api import estimate
+from budget_opt.api.judging import Judgement, judge
+from budget_opt.api.pricing import prices
 from budget_opt.api.releasing import randomize, randomize_file
 from budget_opt.api.solving import solve
 from budget_opt.api.verifying import verify, verify_release
@@ -37,6 +40,7 @@ __all__ = [
     "Group",
     "InfeasibleError",
     "InputError",
+    "Judgement",
     "NotSolvedError",
     "Problem",
     "ProblemError",
@@ -45,7 +49,10 @@ __all__ = [
     "RandomSourceError",
     "VerificationError",
     "__version__",
+    "allocation_from",
     "estimate",
+    "judge",
+    "prices",
     "randomize",
     "randomize_file",
     "solve",

@@ -2,6 +2,7 @@
 
 from budget_opt.allocation.allocation import AllocatedAttribute, AllocatedMoment, Allocation, Outcome
 from budget_opt.allocation.build import Statement, allocate, uniform
+from budget_opt.allocation.given import allocation_from
 
 __all__ = [
     "AllocatedAttribute",
@@ -10,5 +11,6 @@ __all__ = [
     "Outcome",
     "Statement",
     "allocate",
+    "allocation_from",
     "uniform",
 ]

@@ -29,7 +29,8 @@ class AllocatedAttribute:
     """One attribute with its epsilon (nats) and the integers of its sampler.
 
     Without a sampler the report does not depend on the truth: loss and retention are 0 and the column
-    is left out of a release unless asked for.
+    is left out of a release unless asked for. `shadow_price` is the change of the objective's value per nat
+    by which the pin or bound that holds epsilon is moved (`pricing`), None where no optimum is proved.
     """
 
     declared: Attribute
@@ -97,7 +98,8 @@ class AllocatedMoment:
     """One cross-moment with its retention (implemented, rounded down) and variance inflation.
 
     `variance_inflation` is None where a member is not released; `variance_basis` says on which
-    marginals it rests (DESIGN 2.3).
+    marginals it rests (DESIGN 2.3). `floor_price` and `ceiling_price` are the change of the objective's value
+    per unit of the floor or ceiling (`pricing`), None where there is none or no optimum is proved.
     """
 
     stated: CrossMoment
@@ -168,8 +170,26 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class LevelOutcome:
+    """What one level of priorities has reached: `value` of the objective over its moments alone.
+
+    `bound` is what is proved right after a solve, and no file carries it: no split that is as good on the
+    levels before (for `max_min`: that keeps them to the tolerance) passes it. None where nothing is proved.
+    """
+
+    level: int
+    value: float | None
+    bound: float | None = None
+
+
+@dataclass(frozen=True)
 class Allocation:
-    """A split of the budget with everything that an analyst or anonymizer needs (DESIGN 3.2)."""
+    """A split of the budget with everything that an analyst or anonymizer needs (DESIGN 3.2).
+
+    Where the moments have several levels, `objective` is about the first, and `levels` lists them all.
+    `sensitivity` is the change of the objective's value per nat of `total_epsilon` and of each group
+    (`pricing`), empty where no optimum is proved.
+    """
 
     question: Problem
     attributes: tuple[AllocatedAttribute, ...]
@@ -179,6 +199,7 @@ class Allocation:
     created: str
     software: str
     sensitivity: Mapping[str, float] = field(default_factory=dict)
+    levels: tuple[LevelOutcome, ...] = field(default=(), compare=False)
 
     @classmethod
     def read(cls, path: str | Path) -> Allocation:

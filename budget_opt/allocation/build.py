@@ -14,6 +14,7 @@ from budget_opt.allocation.allocation import (
     AllocatedAttribute,
     AllocatedMoment,
     Allocation,
+    LevelOutcome,
     Outcome,
     Status,
     product,
@@ -73,6 +74,7 @@ def assemble(
         problem_sha256=problem.sha256,
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         software=f"budget-opt {__version__}",
+        levels=_levels(problem, attributes),
     )
 
 
@@ -169,6 +171,17 @@ def _outcome(problem: Problem, attributes: tuple[AllocatedAttribute, ...], state
         status=status,
         solver=statement.solver,
         seconds=statement.seconds,
+    )
+
+
+def _levels(problem: Problem, attributes: Sequence[AllocatedAttribute]) -> tuple[LevelOutcome, ...]:
+    """The value of every level where there are several."""
+    if len(problem.levels) <= 1:
+        return ()
+    kept, epsilon = _log_retention(attributes), np.array([attribute.epsilon for attribute in attributes])
+    return tuple(
+        LevelOutcome(level, _defined(value_of(problem.arrays_of_level(level), epsilon, kept)))
+        for level in problem.levels
     )
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from budget_opt.allocation.allocation import AllocatedMoment, Allocation, Outcome
 
 WIDTH = 100
+PRICES = 5
+"""Prices of each kind that are shown."""
 
 
 def as_text(allocation: Allocation, width: int = WIDTH) -> str:
@@ -34,7 +36,8 @@ def renderable(allocation: Allocation) -> RenderableType:
     if allocation.moments:
         parts.append(moment_table(allocation))
     parts += [Text(line) for line in (*group_lines(allocation), outcome_sentence(allocation.objective))]
-    return Group(*parts, *(Text(line) for line in lost_sentences(allocation)))
+    after = (*level_lines(allocation), *price_lines(allocation), *lost_sentences(allocation))
+    return Group(*parts, *(Text(line) for line in after))
 
 
 def group_lines(allocation: Allocation) -> list[str]:
@@ -55,6 +58,35 @@ def lost_sentences(allocation: Allocation) -> list[str]:
         return []
     way_out = "A floor, an epsilon_min, or the objective geometric_mean would keep it."
     return [f"given up, nothing of it survives: {', '.join(lost)}. {way_out}"]
+
+
+def level_lines(allocation: Allocation) -> list[str]:
+    """What every level after the first has reached, and what is proved of it."""
+    lines = []
+    for reached in allocation.levels[1:]:
+        value = "undefined" if reached.value is None else f"{reached.value:.6g}"
+        line = f"level {reached.level}: {allocation.objective.kind} {value}"
+        if reached.bound is not None:
+            line += f"; proved: none that keeps the levels before passes {reached.bound:.6g}"
+        lines.append(line)
+    return lines
+
+
+def price_lines(allocation: Allocation) -> list[str]:
+    """What a little more of what binds does to the value, the dearest constraints of each kind first."""
+    moments = allocation.moments
+    kinds = (
+        ("per nat more", 1.0, dict(allocation.sensitivity)),
+        ("per 1 % more of a floor", 0.01, {moment.label: moment.floor_price for moment in moments}),
+        ("per 1 % more of a ceiling", 0.01, {moment.label: moment.ceiling_price for moment in moments}),
+    )
+    lines = []
+    for kind, unit, prices in kinds:
+        binding = [(name, unit * price) for name, price in prices.items() if price]
+        dearest = sorted(binding, key=lambda item: -abs(item[1]))[:PRICES]
+        if dearest:
+            lines.append(f"value {kind}: {', '.join(f'{name} {price:+.3g}' for name, price in dearest)}")
+    return lines
 
 
 def headline(allocation: Allocation) -> str:
@@ -96,10 +128,14 @@ def moment_table(allocation: Allocation) -> Table:
     table.add_column(f"variance x\n({single})" if single else "variance x", justify="right")
     if single is None:
         table.add_column("by")
+    if allocation.levels:
+        table.add_column("level", justify="right")
     for moment in allocation.moments:
         inflation = "-" if moment.variance_inflation is None else f"{moment.variance_inflation:.4g}"
         cells = [f"{moment.weight:g}", percent(moment.retention), _bounds(moment), inflation]
-        table.add_row(Text(moment.label), *cells, *([] if single else [moment.variance_basis]))
+        basis = [] if single else [moment.variance_basis]
+        level = [str(moment.stated.level)] if allocation.levels else []
+        table.add_row(Text(moment.label), *cells, *basis, *level)
     return table
 
 

@@ -6,7 +6,10 @@ from typing import Any
 
 
 def schema_of(document: str) -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of `problem`, `allocation` or `manifest` files (DESIGN 3)."""
+    """The JSON Schema (draft 2020-12) of `problem`, `allocation` or `manifest` files (DESIGN 3).
+
+    Of a `certificate` it is that of its JSON member.
+    """
     if document == "problem":
         from budget_opt.model.schema import problem_schema
 
@@ -15,6 +18,10 @@ def schema_of(document: str) -> dict[str, Any]:
         from budget_opt.allocation.schema import allocation_schema
 
         return allocation_schema()
+    if document == "certificate":
+        from budget_opt.certificate.document import certificate_schema
+
+        return certificate_schema()
     from budget_opt.randomizer.manifest import manifest_schema
 
     return manifest_schema()

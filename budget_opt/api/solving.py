@@ -3,41 +3,53 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from budget_opt.allocation import Allocation, Statement, allocate
 from budget_opt.allocation.rounding import fitted, tidied
 from budget_opt.api.arguments import require, require_number
+from budget_opt.api.certifying import certified, require_place, with_margin
 from budget_opt.errors import InputError, NotSolvedError
 from budget_opt.model.problem import Problem
 
 if TYPE_CHECKING:
-    from budget_opt.solvers.answer import Callback, Candidate
+    from budget_opt.solvers.answer import Callback, Candidate, Settings
 
 LARGEST_GAP = 1.0
 SMALLEST_GAP = 1e-12
+SMALLEST_TOLERANCE, LARGEST_TOLERANCE = 1e-6, 0.5
+"""Of a level: below, the later levels would be lost in the digits of the earlier ones."""
 LOST_BY_TIDYING = 0.01
 """Part of the asked gap that tidy epsilons may cost."""
 
 
-def solve(
+def solve(  # noqa: PLR0913, PLR0917 (each a word that users type)
     problem: Problem,
     gap: float = 1e-6,
     time_limit: float | None = None,
     progress: Callback | None = None,
+    solver: str | None = None,
+    certificate: str | Path | None = None,
+    level_tolerance: float = 1e-3,
 ) -> Allocation:
     """The best split of the budget, with a bound from the problem itself that says how good it is.
 
     `gap` is the relative gap that counts as optimal, 1e-12 to 1; `time_limit` in seconds; without one,
-    a `weighted_sum` ends after 60 with the gap that it has proved by then; `progress`
+    a `weighted_sum` ends after 60 for each level with the gap that it has proved by then; `progress`
     is called with the state of the solve. The status is `optimal` where the bound proves `gap`, else
     `feasible` with its honest gap. Budgets, groups, bounds and pins hold exactly as decimals, floors
-    and ceilings with the lambda that the sampler implements. Raises `InfeasibleError` where no split
-    keeps all constraints, `NotSolvedError` where none was found within the limits.
+    and ceilings with the lambda that the sampler implements. `solver` names another method than the
+    objective's default: "cvxpy" instead of "interior point" (a readable reference, whose gap is usually
+    larger), "local search" instead of "global search" for a `weighted_sum`. `certificate` is a file for all
+    that proves the bound, which `verify` evaluates again; completing and writing it may take half the time of
+    a search more, and the allocation states the bound that the file proves. `level_tolerance`, 1e-6 to 0.5,
+    is the relative gap by which a level of moments may stay behind what is possible for it, so that later
+    levels improve: value, bound and gap are then those of the first level, and `optimal` means within it.
+    Raises `InfeasibleError` where no split keeps all constraints, `NotSolvedError` where none was found.
     """
     from budget_opt.solvers.answer import Settings
-    from budget_opt.solvers.explanation import Names
-    from budget_opt.solvers.table import solve as find_split
 
     require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
     require_number(gap, "gap")
@@ -45,16 +57,48 @@ def solve(
         raise InputError(f"gap: is {gap!r}, must be from {SMALLEST_GAP:g} to {LARGEST_GAP:g}.")
     if time_limit is not None and not 0 < time_limit < math.inf:
         raise InputError(f"time_limit: is {time_limit!r}, must be a positive number of seconds, or None.")
+    place = None if certificate is None else require_place(certificate)
+    require_number(level_tolerance, "level_tolerance")
+    if not SMALLEST_TOLERANCE <= level_tolerance <= LARGEST_TOLERANCE:
+        limits = f"{SMALLEST_TOLERANCE:g} to {LARGEST_TOLERANCE:g}"
+        raise InputError(f"level_tolerance: is {level_tolerance!r}, must be from {limits}.")
+    settings = Settings(gap=gap, time_limit=time_limit, solver=solver, record=place is not None)
+    candidate, bounds = _found(problem, settings, progress, level_tolerance)
+    if place is not None:
+        candidate = replace(candidate, certificate=with_margin(problem, candidate.certificate))
+    allocation = _kept(problem, candidate, gap, level_tolerance if bounds else gap)
+    if place is not None:
+        allocation = certified(allocation, problem, candidate.certificate, place)
+    levels = [replace(level, bound=bound) for level, bound in zip(allocation.levels, bounds, strict=True)]
+    return replace(allocation, levels=tuple(levels))
+
+
+def _found(
+    problem: Problem, settings: Settings, progress: Callback | None, tolerance: float
+) -> tuple[Candidate, tuple[float | None, ...]]:
+    """The split that a solver finds, and the bound of every level where there are several."""
+    from budget_opt.solvers.explanation import Names
+    from budget_opt.solvers.levels import method as by_levels
+    from budget_opt.solvers.table import solve as find_split
+
     names = Names(problem.names, [moment.label for moment in problem.moments])
-    candidate = find_split(problem.arrays, Settings(gap=gap, time_limit=time_limit), progress, names)
-    return _kept(problem, candidate, gap)
+    if len(problem.levels) <= 1:
+        return find_split(problem.arrays, settings, progress, names), ()
+    levels = [problem.arrays_of_level(level) for level in problem.levels]
+    return by_levels.solve(by_levels.Ask(levels, tolerance, settings, progress, names))
 
 
-def _kept(problem: Problem, candidate: Candidate, gap: float) -> Allocation:
-    """The candidate as decimals: with 12 digits and the whole total where nothing is lost by it."""
+def _kept(problem: Problem, candidate: Candidate, gap: float, enough: float) -> Allocation:
+    """The candidate as decimals: with 12 digits and the whole total where no part of `gap` is lost by it.
+
+    A gap of `enough` counts as optimal.
+    """
+    from budget_opt.allocation.pricing import priced
+    from budget_opt.certificate import Multipliers
+
     statement = Statement(
         bound=candidate.certificate.bound,
-        gap_tolerance=gap,
+        gap_tolerance=enough,
         solver=candidate.solver,
         seconds=candidate.seconds,
     )
@@ -67,8 +111,10 @@ def _kept(problem: Problem, candidate: Candidate, gap: float) -> Allocation:
             "Raise total_epsilon a little, or lower the floors that bind.",
             relative_gap=candidate.certificate.relative_gap,
         )
-    enough = min(map(_gap, kept)) + LOST_BY_TIDYING * gap
-    return next(allocation for allocation in reversed(kept) if _gap(allocation) <= enough)
+    least = min(map(_gap, kept)) + LOST_BY_TIDYING * gap
+    chosen = next(allocation for allocation in reversed(kept) if _gap(allocation) <= least)
+    known = candidate.certificate.multipliers
+    return priced(chosen, problem, known if isinstance(known, Multipliers) else None)
 
 
 def _keeps_all(allocation: Allocation) -> bool:

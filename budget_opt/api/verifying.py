@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from budget_opt.allocation import Allocation
@@ -12,18 +13,24 @@ if TYPE_CHECKING:
     from budget_opt.verifier.report import VerificationReport
 
 
-def verify(allocation: Allocation, problem: Problem | None = None) -> VerificationReport:
+def verify(
+    allocation: Allocation, problem: Problem | None = None, certificate: str | Path | None = None
+) -> VerificationReport:
     """The promises of an allocation: losses from the sampler's integers, budgets, floors, value and bound.
 
     `problem` is what it was made from; without it pins and bounds cannot be checked, and the report
-    says so. `.require()` raises `VerificationError`.
+    says so. `certificate` is the file that `solve` wrote with the allocation: it holds the problem, and its
+    bound is evaluated again, box by box, by code that knows no solver. Raises `CertificateError` where the
+    file is none. `.require()` raises `VerificationError`.
     """
+    from budget_opt.verifier.certificates import StatedCertificate
     from budget_opt.verifier.static import verify_allocation
 
     require(allocation, Allocation, "allocation", "Read one from a file with Allocation.read(path).")
     if problem is not None:
         require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
-    return verify_allocation(allocation, problem)
+    stated = None if certificate is None else StatedCertificate(certificate)
+    return verify_allocation(allocation, problem, stated)
 
 
 def verify_release(

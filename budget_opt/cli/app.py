@@ -19,6 +19,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("check")(commands_problem.check)
 app.command("solve")(commands_problem.solve)
+app.command("judge")(commands_problem.judge)
 app.command("show")(commands_problem.show)
 app.command("randomize")(commands_data.randomize)
 app.command("verify")(commands_data.verify)

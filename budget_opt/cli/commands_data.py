@@ -53,6 +53,9 @@ def verify(
     released: Annotated[
         Path | None, typer.Option(metavar="RELEASED", help="The release, in the original's row order.")
     ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="What solve wrote to prove the bound.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check the promises of an allocation, and of a release with the originals; exit code 1 on a failure."""
@@ -60,7 +63,7 @@ def verify(
         raise InputError("--original and --released: only one is given. Give both, or neither.")
     found = bo.Allocation.read(allocation)
     asked = None if problem is None else bo.Problem.read(problem)
-    reports = [bo.verify(found, problem=asked)]
+    reports = [bo.verify(found, problem=asked, certificate=certificate)]
     if original is not None and released is not None:
         require_released_under(released, allocation)
         require_row_order(released)

@@ -10,14 +10,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from budget_opt.mechanisms.exact import exact, float_at_most
-from budget_opt.model.arrays import Arrays, Budget
+from budget_opt.model.arrays import Arrays, Budget, FloatArray
 
 if TYPE_CHECKING:
     from budget_opt.model.problem import Problem
 
 
 def arrays_of(problem: Problem) -> Arrays:
-    """The numeric view of a problem, attributes and moments in its order."""
+    """The numeric view of a problem in its order, with the weights of its first level."""
     index = {name: i for i, name in enumerate(problem.names)}
     budgets = tuple(
         Budget(name, np.array(sorted(index[member] for member in members), dtype=np.int64), cap)
@@ -36,7 +36,7 @@ def arrays_of(problem: Problem) -> Arrays:
         upper=np.array(upper),
         stated_upper=np.array([attribute.upper for attribute in problem.attributes]),
         incidence=csr_array((np.ones(len(rows)), (rows, columns)), shape=shape),
-        weight=np.array([moment.weight for moment in problem.moments]),
+        weight=weights_of(problem, min(problem.levels, default=1)),
         log_floor=np.array(
             [-math.inf if moment.floor is None else math.log(moment.floor) for moment in problem.moments]
         ),
@@ -49,6 +49,11 @@ def arrays_of(problem: Problem) -> Arrays:
         spread_b=np.array([b for _, b in spread]),
         budgets=budgets,
     )
+
+
+def weights_of(problem: Problem, level: int) -> FloatArray:
+    """The weights (K,) of the moments of one level, 0 for those of the others."""
+    return np.array([moment.weight if moment.level == level else 0.0 for moment in problem.moments])
 
 
 def _upper(problem: Problem, lower: list[float], budgets: tuple[Budget, ...]) -> list[float]:

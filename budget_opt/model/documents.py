@@ -20,13 +20,32 @@ def read_document(
 ) -> dict[str, Any]:
     """The object in a file of our format; raises `error`. NaN and Infinity are left to the fields."""
     path = Path(path)
+    return parse_document(_text(path, error), path, format_name, version, error)
+
+
+def parse_document(
+    text: str, path: Path, format_name: str, version: int, error: type[InputError]
+) -> dict[str, Any]:
+    """The object in the text of such a file; `path` says where it is from, its suffix in which syntax."""
     faults: list[Fault] = []
-    document = _parse(_text(path, error), path, error, faults)
+    document = _parse(text, path, error, faults)
     if not isinstance(document, dict):
         raise error(f"{path}: holds no object. A file of this format begins with {{ or a YAML mapping.")
     faults += _format_faults(document, format_name, version)
     if faults:
         # another format would make every further fault a misunderstanding
+        raise error.from_faults(faults, str(path))
+    return document
+
+
+def read_mapping(path: str | Path, error: type[InputError]) -> dict[str, Any]:
+    """The object in a JSON or YAML file of any format; raises `error`."""
+    path = Path(path)
+    faults: list[Fault] = []
+    document = _parse(_text(path, error), path, error, faults)
+    if not isinstance(document, dict):
+        raise error(f"{path}: holds no object. Begin it with {{, or write a YAML mapping.")
+    if faults:
         raise error.from_faults(faults, str(path))
     return document
 
@@ -157,7 +176,16 @@ def write_document(document: dict[str, Any], path: str | Path, *, new: bool = Fa
 
 
 def write_text(text: str, path: str | Path, *, new: bool = False) -> None:
-    """Write UTF-8 text whole or not at all; raises `InputError` where the place cannot be written.
+    """Write UTF-8 text as `write_bytes` does."""
+    try:
+        content = text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError(f"{path}: the text or its name is not Unicode. Correct the names.") from None
+    write_bytes(content, path, new=new)
+
+
+def write_bytes(content: bytes, path: str | Path, *, new: bool = False) -> None:
+    """Write a file whole or not at all; raises `InputError` where the place cannot be written.
 
     A `new` file never takes the place of another, even of one that appears at the same moment. A
     device or another thing that is no plain file is never replaced.
@@ -170,8 +198,8 @@ def write_text(text: str, path: str | Path, *, new: bool = False) -> None:
             raise InputError(f"{path}: cannot be written ({why}). Choose another place.")
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
         temporary = Path(name)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(0o666 & ~_umask())

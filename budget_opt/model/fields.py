@@ -27,6 +27,7 @@ LARGEST_CARDINALITY = 10**6
 LARGEST_INTEGER = 2**53 - 1
 """Canonical JSON (RFC 8785) has no larger ones."""
 LARGEST_NUMBER = 1e100
+LOWEST_LEVEL = 100
 
 
 def fault(limit: str, remedy: str) -> PydanticCustomError:
@@ -94,6 +95,23 @@ Weight = Annotated[
         {"minimum": 0, "maximum": 1e100},
     ),
 ]
+
+
+def _level(value: object) -> int:
+    value = _unboxed(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LOWEST_LEVEL:
+        raise fault(
+            f"must be an integer from 1 to {LOWEST_LEVEL}", "Give 1 to what matters most, then 2, 3, …"
+        )
+    return value
+
+
+Level = Annotated[
+    int,
+    BeforeValidator(_level),
+    WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LOWEST_LEVEL}),
+]
+"""A priority: 1 before 2 before 3."""
 
 PositiveNumber = Annotated[
     float,

@@ -8,7 +8,16 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, StrictInt, WithJsonSchema
 
 from budget_opt.errors import Fault
-from budget_opt.model.fields import LARGEST_EPSILON, Budgeted, Name, PositiveNumber, Retention, Weight, fault
+from budget_opt.model.fields import (
+    LARGEST_EPSILON,
+    Budgeted,
+    Level,
+    Name,
+    PositiveNumber,
+    Retention,
+    Weight,
+    fault,
+)
 from budget_opt.model.parts import Part
 
 _ORIGIN = re.compile(r"unstated|public|private data(, epsilon (0|[1-9][0-9]*)(\.[0-9]+)?)?")
@@ -34,12 +43,12 @@ class CrossMoment(Part):
     """A centred cross-moment of distinct attributes: `CrossMoment("smoker", "income", weight=3.0)`.
 
     `weight` >= 0 is its share in the objective; `floor` and `ceiling` in (0, 1) bound its retention;
-    `target` scales it in `max_min`, `variance` in `min_variance`. Raises `ProblemError`.
+    `target` scales it in `max_min`, `variance` in `min_variance`. `level` 1 to 100 is its priority: the
+    moments of a level are made as good as those of all lower numbers leave them. Raises `ProblemError`.
     """
 
     noun: ClassVar[str] = "the moment"
     identity: ClassVar[tuple[str, ...]] = ("attributes",)
-    later: ClassVar[dict[str, Any]] = {"level": 1}
 
     attributes: tuple[Name, ...]
     weight: Weight = 1.0
@@ -47,7 +56,7 @@ class CrossMoment(Part):
     ceiling: Retention | None = None
     target: PositiveNumber = 1.0
     variance: PositiveNumber = 1.0
-    level: StrictInt = 1
+    level: Level = 1
 
     def __init__(self, /, *attributes: str, **fields: Any) -> None:
         super().__init__(**fields, **({"attributes": attributes} if attributes else {}))
@@ -78,7 +87,10 @@ class CrossMoment(Part):
         return faults
 
     def merged(self, twin: CrossMoment) -> CrossMoment:
-        """This moment and a permuted duplicate as one: weights added, the stricter of each bound."""
+        """This moment and a permuted duplicate as one: weights added, the stricter of each bound.
+
+        And the higher priority; a weight of 0 has none.
+        """
         weight = self.weight + twin.weight
         share = self.weight / weight if weight else 0.5
         floors = [floor for floor in (self.floor, twin.floor) if floor is not None]
@@ -90,6 +102,7 @@ class CrossMoment(Part):
             ceiling=min(ceilings, default=None),
             target=max((one.target for one in (self, twin) if one.weight > 0), default=self.target),
             variance=share * self.variance + (1 - share) * twin.variance,
+            level=min((one.level for one in (self, twin) if one.weight > 0), default=self.level),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -113,10 +114,21 @@ class Problem(Part):
 
     @cached_property
     def arrays(self) -> Arrays:
-        """The numeric view that solvers work on."""
+        """The numeric view that solvers work on; its objective is that of the first level."""
         from budget_opt.model.compile import arrays_of
 
         return arrays_of(self)
+
+    @cached_property
+    def levels(self) -> tuple[int, ...]:
+        """The levels of the moments that the objective counts, the first priority first."""
+        return tuple(sorted({moment.level for moment in self.moments if moment.weight > 0}))
+
+    def arrays_of_level(self, level: int) -> Arrays:
+        """The same question for the moments of this level alone; all floors and ceilings stay."""
+        from budget_opt.model.compile import weights_of
+
+        return replace(self.arrays, weight=weights_of(self, level))
 
     def with_total(self, total_epsilon: float) -> Problem:
         """A copy with another total epsilon (nats)."""

@@ -86,6 +86,16 @@ def _total_faults(problem: Problem) -> list[Fault]:
         )
     weighted = any(moment.weight > 0 for moment in problem.moments)
     if problem.objective == "min_epsilon":
+        faults += [
+            Fault(
+                f"moments ({moment.label}).level",
+                moment.level,
+                "has no meaning for min_epsilon, which weighs nothing",
+                "Remove the field; every floor is kept.",
+            )
+            for moment in problem.moments
+            if moment.level > 1
+        ]
         if not any(moment.floor for moment in problem.moments):
             faults.append(
                 Fault(

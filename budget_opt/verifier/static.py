@@ -16,17 +16,24 @@ from budget_opt.certificate.certify import certify
 from budget_opt.mechanisms.exact import exact, float_at_least, float_at_most, log_at_least
 from budget_opt.model.arrays import MINIMIZED
 from budget_opt.model.problem import Problem
+from budget_opt.verifier.certificates import StatedCertificate
+from budget_opt.verifier.pricing import price_checks
 from budget_opt.verifier.report import Check, VerificationReport
 
 
-def verify_allocation(allocation: Allocation, problem: Problem | None = None) -> VerificationReport:
+def verify_allocation(
+    allocation: Allocation, problem: Problem | None = None, certificate: StatedCertificate | None = None
+) -> VerificationReport:
     """Every promise of the file: losses, budgets, floors, ceilings, the question, value and bound.
 
     `problem` is what the allocation was made from; without it pins, bounds and, where the problem had
-    some, the bound are not checked, and a note says so.
+    some, the bound are not checked, and a note says so. A `certificate` brings the problem along, and its
+    bound takes the place of what can be found here from the split alone.
     """
     checks = [*_privacy_checks(allocation), *_moment_checks(allocation), _statement_check(allocation)]
     notes = []
+    if problem is None and certificate is not None:
+        problem = certificate.problem_of(allocation)
     judged = problem
     if problem is not None:
         checks += _question_checks(allocation, problem)
@@ -37,14 +44,30 @@ def verify_allocation(allocation: Allocation, problem: Problem | None = None) ->
             "not confirmed without the problem: public and dropped columns, row order, total, "
             "pins and bounds of single attributes, and the bound of the optimum"
         )
-    if judged is not None:
+    if certificate is not None:
+        checks += certificate.checks(allocation)
+    elif judged is not None:
         found, unconfirmed = _bound_checks(allocation, judged)
         checks += found
         notes += unconfirmed
+    if judged is not None:
+        found, unconfirmed = price_checks(allocation, judged)
+        checks += found
+        notes += unconfirmed
+    if len(allocation.question.levels) > 1:
+        first = allocation.question.levels[0]
+        notes.append(f"value, bound and gap are those of level {first}; the levels after it are not judged")
+    if certificate is None and allocation.objective.certificate_sha256 is not None:
+        notes.append("the certificate that the allocation names was not given, and is not evaluated")
     if allocation.objective.status == "given":
         notes.append("the split was given, not optimized: there is no bound to check")
     notes.append(_assumption(allocation))
     return VerificationReport(_subject(allocation), tuple(checks), tuple(notes))
+
+
+def constraint_checks(allocation: Allocation, problem: Problem) -> tuple[Check, ...]:
+    """Every constraint of the problem, named: total, groups, floors, ceilings, pins and bounds."""
+    return (*_budget_checks(allocation), *_moment_checks(allocation), *_limit_checks(allocation, problem))
 
 
 def verify_privacy(allocation: Allocation) -> VerificationReport:
@@ -60,6 +83,10 @@ def _privacy_checks(allocation: Allocation) -> Iterator[Check]:
     for attribute in allocation.attributes:
         yield _matrix_check(attribute)
         yield _loss_check(attribute)
+    yield from _budget_checks(allocation)
+
+
+def _budget_checks(allocation: Allocation) -> Iterator[Check]:
     if allocation.total_epsilon is not None:
         yield _budget_check("a record", allocation.attributes, allocation.total_epsilon, "total_epsilon")
     for group in allocation.question.groups:
@@ -165,6 +192,10 @@ def _question_checks(allocation: Allocation, problem: Problem) -> Iterator[Check
         holds=stated == asked,
         source="comparison of both files",
     )
+    yield from _limit_checks(allocation, problem)
+
+
+def _limit_checks(allocation: Allocation, problem: Problem) -> Iterator[Check]:
     known = set(problem.names)
     for attribute in (attribute for attribute in allocation.attributes if attribute.name in known):
         low, high = problem.attribute(attribute.name).lower, problem.attribute(attribute.name).upper
@@ -219,7 +250,8 @@ def _bound_checks(allocation: Allocation, problem: Problem) -> tuple[list[Check]
         gap = certificate.relative_gap
         holds = gap <= outcome.gap_tolerance + 1e-12
         found.append(Check("the split is optimal: relative gap", gap, outcome.gap_tolerance, holds, source))
-    must_hold = outcome.status == "optimal" and problem.arrays.is_convex
+    # with several levels the split is no optimum of the first alone, and hides its multipliers
+    must_hold = outcome.status == "optimal" and problem.arrays.is_convex and len(problem.levels) <= 1
     if must_hold or all(check.holds for check in found):
         return checks + found, []
     note = f"one evaluation here proves {proved:.9g}, which does not contradict it"

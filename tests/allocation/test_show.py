@@ -163,3 +163,32 @@ def test_a_printed_allocation_is_text_in_a_notebook_too(monkeypatch: pytest.Monk
 
 def plain_problem() -> Problem:
     return Problem(attributes=[Attribute("a", categories=2)], moments=[CrossMoment("a")], total_epsilon=1.0)
+
+
+def test_prices_are_shown_the_dearest_first_and_only_of_what_binds() -> None:
+    names = [f"region{i}" for i in range(8)]
+    made = allocation_of(
+        CrossMoment("smoker", "income", floor=0.1), CrossMoment("income", "region", ceiling=0.9)
+    )
+    first, second = made.moments
+    priced = replace(
+        made,
+        moments=(replace(first, floor_price=-0.5), replace(second, ceiling_price=0.0)),
+        sensitivity={"total_epsilon": 0.25, **{name: float(i) for i, name in enumerate(names)}},
+    )
+    text = str(priced)
+    assert "value per nat more: region7 +7, region6 +6, region5 +5, region4 +4, region3 +3\n" in text
+    assert "value per 1 % more of a floor: smoker x income -0.005" in text
+    assert "per 1 % more of a ceiling" not in text
+    assert "per nat more" not in str(made)
+
+
+def test_levels_are_shown_with_what_is_proved_of_them() -> None:
+    made = allocation_of(CrossMoment("smoker", "income"), CrossMoment("income", "region", level=2, weight=3))
+    assert row(str(made), "moment").endswith("level")
+    assert row(str(made), "income x region").endswith("2")
+    assert row(str(made), "level 2") == "level 2: weighted_sum 0"
+    first, second = made.levels
+    proved = replace(made, levels=(first, replace(second, bound=0.125)))
+    assert row(str(proved), "level 2").endswith("proved: none that keeps the levels before passes 0.125")
+    assert "level" not in str(allocation_of())

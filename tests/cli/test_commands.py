@@ -289,10 +289,22 @@ def test_an_allocation_of_another_problem_exits_with_1(place, capsys):
     assert "made from this problem" in out
 
 
-@pytest.mark.parametrize("command", [("solve",), ("check",)])
-def test_an_impossible_wish_exits_with_3_and_says_what_would_do(place, capsys, command):
+def test_check_reports_an_impossible_wish_and_exits_with_3(place, capsys):
     write("hard.json", changed(total_epsilon=1.0))
-    code, out, err = run(capsys, *command, "hard.json")
+    code, out, err = run(capsys, "check", "hard.json", "--time-limit", "2")
+    assert (code, err) == (3, "")
+    assert "infeasible: the floors need a total epsilon of at least " in out
+    assert "They conflict in: smoker x income >= 0.2, against total_epsilon 1." in out
+    code, out, err = run(capsys, "check", "hard.json", "--json")
+    assert (code, err) == (3, "")
+    found = json.loads(out)
+    assert found["feasible"] is False
+    assert found["infeasibility"]["given_up"] == ["smoker x income >= 0.2"]
+
+
+def test_an_impossible_wish_exits_with_3_and_says_what_would_do(place, capsys):
+    write("hard.json", changed(total_epsilon=1.0))
+    code, out, err = run(capsys, "solve", "hard.json")
     assert (code, out) == (3, "")
     assert err.startswith("InfeasibleError: the floors need a total epsilon of at least ")
     assert "smoker x income >= 0.2" in err

@@ -137,6 +137,10 @@ ONE_FAULT = [
     # numbers
     ("moments.0.weight", -1, "moments[0].weight", "0 or a number from 1e-100", ">= 0"),
     ("moments.0.weight", math.nan, "moments[0].weight", "finite", ">= 0"),
+    ("moments.0.level", 0, "moments[0].level", "integer from 1 to 100", "what matters most"),
+    ("moments.0.level", 101, "moments[0].level", "integer from 1 to 100", "what matters most"),
+    ("moments.0.level", True, "moments[0].level", "integer from 1 to 100", "what matters most"),
+    ("moments.0.level", 1.5, "moments[0].level", "integer from 1 to 100", "what matters most"),
     ("moments.0.weight", math.inf, "moments[0].weight", "finite", ">= 0"),
     ("moments.0.floor", 0, "moments[0].floor", "above 0", "such as 0.3"),
     ("moments.0.floor", 1, "moments[0].floor", "below 1", "such as 0.3"),
@@ -214,7 +218,6 @@ def test_a_fault_is_told_once_with_path_value_limit_and_way_out(
         ("attributes.1.background", "other"),
         ("attributes.1.distortion_max", 0.2),
         ("attributes.3.groupings", [[["north", "south"], ["east"]]]),
-        ("moments.0.level", 2),
         ("unit", {"of": "person"}),
         ("unit", {"id": "person_id"}),
         ("unit", {"max_rows": 3}),

@@ -1,0 +1,181 @@
+"""Any split beside what is possible: the even one, or one written by hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from budget_opt.allocation import Allocation, Statement, allocation_from
+from budget_opt.allocation.build import assemble
+from budget_opt.api.arguments import require
+from budget_opt.api.solving import solve
+from budget_opt.errors import InfeasibleError, InputError, NotSolvedError
+from budget_opt.model.problem import Problem
+
+if TYPE_CHECKING:
+    from budget_opt.solvers.answer import Callback
+    from budget_opt.verifier.report import Check
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A constraint that the split breaks: its name, what the split has there, and by how much it is off."""
+
+    constraint: str
+    measured: float
+    limit: str
+    off_by: float
+
+    def __str__(self) -> str:
+        return f"{self.constraint}: {self.measured:.9g}, limit {self.limit}, off by {self.off_by:.3g}"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A split with the proved `bound` that no split keeping all constraints passes.
+
+    `relative_gap` is |bound - value| / |value|, None where the split breaks something or no bound is known;
+    `no_bound` then says why. `best` is the split that was found for comparison, None in a quick judgement.
+    """
+
+    allocation: Allocation
+    broken: tuple[Broken, ...]
+    bound: float | None
+    relative_gap: float | None
+    best: Allocation | None = None
+    no_bound: str | None = None
+
+    @property
+    def keeps_all(self) -> bool:
+        """True where the split keeps every budget, group, pin, bound, floor and ceiling, exactly."""
+        return not self.broken
+
+    @property
+    def value(self) -> float | None:
+        """The objective at the split, with the lambda that the sampler implements."""
+        return self.allocation.objective.value
+
+    def to_dict(self) -> dict[str, Any]:
+        """The judgement as JSON, with the allocation's document."""
+        return {
+            "keeps_all": self.keeps_all,
+            "broken": [dict(vars(broken)) for broken in self.broken],
+            "value": self.value,
+            "bound": self.bound,
+            "relative_gap": self.relative_gap,
+            "best_value": None if self.best is None else self.best.objective.value,
+            "no_bound": self.no_bound,
+            "allocation": self.allocation.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        kind = self.allocation.objective.kind
+        value = "undefined" if self.value is None else f"{self.value:.6g}"
+        lines = [f"this split: {kind} {value}"]
+        if self.bound is not None:
+            lines.append(f"possible under all constraints: {self.bound:.6g}, proved")
+        if self.best is not None and self.best.objective.value is not None:
+            lines.append(f"best split found: {self.best.objective.value:.6g}")
+        if self.relative_gap is not None:
+            lines.append(f"relative gap {self.relative_gap:.3g}")
+        if self.no_bound is not None:
+            lines.append(f"no bound: {self.no_bound}")
+        lines += [f"broken: {broken}" for broken in self.broken] or ["every constraint is kept"]
+        return "\n".join(lines)
+
+
+def judge(
+    problem: Problem,
+    split: Allocation | Mapping[str, Any],
+    *,
+    gap: float = 1e-6,
+    time_limit: float | None = None,
+    quick: bool = False,
+    progress: Callback | None = None,
+) -> Judgement:
+    """Value, proved bound, gap and broken constraints of a split: an allocation, or epsilons by name.
+
+    Names what a hand-made split breaks and by how much: budgets in exact decimals, floors and ceilings with
+    the lambda that a sampler implements. The bound comes from a solve of the problem to `gap` within
+    `time_limit` seconds; `quick` takes the one that the split alone proves: valid, loose where the split is
+    far from an optimum. With several levels value, bound and gap are those of the first. Raises `InputError`
+    for a split of other attributes, or one that is none.
+    """
+    require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
+    allocation = _taken(problem, split)
+    broken = _broken(allocation, problem)
+    best, bound, why = None, None, None
+    if quick:
+        bound = _quick_bound(problem, allocation)
+        why = None if bound is not None else "the split alone proves none; judge it without quick"
+    else:
+        try:
+            best = solve(problem, gap=gap, time_limit=time_limit, progress=progress)
+            bound = best.objective.bound
+        except (InfeasibleError, NotSolvedError) as failure:
+            why = str(failure)
+    if broken or bound is None:
+        return Judgement(allocation, broken, bound, None, best, why)
+    judged = _stated(allocation, bound, gap)
+    return Judgement(judged, broken, bound, judged.objective.relative_gap, best, why)
+
+
+def read_split(path: str | Path) -> Allocation | dict[str, Any]:
+    """The split in a file: an allocation, or an object of epsilons by name, in JSON or YAML."""
+    from budget_opt.model.documents import read_mapping
+
+    document = read_mapping(path, InputError)
+    return Allocation.read(path) if "format" in document else document
+
+
+def _taken(problem: Problem, split: Allocation | Mapping[str, Any]) -> Allocation:
+    """The split as an allocation of this problem; an allocation keeps its samplers."""
+    if not isinstance(split, Allocation):
+        if not isinstance(split, Mapping):
+            raise InputError(
+                f"split: is a {type(split).__name__}, must be an Allocation or epsilons by name. "
+                'Give it as {"income": 1.5, ...}.'
+            )
+        return allocation_from(problem, split)
+    stated = [(attribute.name, attribute.cardinality) for attribute in split.attributes]
+    if stated != [(attribute.name, attribute.cardinality) for attribute in problem.attributes]:
+        raise InputError(
+            "split: has other attributes than the problem, or their categories differ in number. "
+            "Give an allocation of this problem, or epsilons by name."
+        )
+    samplers = [attribute.sampler for attribute in split.attributes]
+    return assemble(problem, split.epsilons, samplers, Statement(solver=split.objective.solver))
+
+
+def _broken(allocation: Allocation, problem: Problem) -> tuple[Broken, ...]:
+    from budget_opt.verifier.static import constraint_checks
+
+    checks = constraint_checks(allocation, problem)
+    return tuple(_as_broken(check, problem) for check in checks if not check.holds)
+
+
+def _as_broken(check: Check, problem: Problem) -> Broken:
+    measured = float(check.measured or 0.0)
+    if isinstance(check.limit, float):
+        return Broken(check.claim, measured, f"{check.limit!r}", abs(measured - check.limit))
+    attribute = problem.attribute(check.claim.removeprefix("bounds of "))
+    off_by = max(attribute.lower - measured, measured - attribute.upper)
+    return Broken(check.claim, measured, str(check.limit), off_by)
+
+
+def _quick_bound(problem: Problem, allocation: Allocation) -> float | None:
+    from budget_opt.certificate.certify import certify
+
+    bound = certify(problem.arrays, allocation.epsilons).bound
+    return bound if math.isfinite(bound) else None
+
+
+def _stated(allocation: Allocation, bound: float, gap: float) -> Allocation:
+    """The allocation with the bound, the gap at lambda(epsilon), and the status that they prove."""
+    outcome = allocation.objective
+    statement = Statement(bound, gap, outcome.solver, outcome.seconds)
+    samplers = [attribute.sampler for attribute in allocation.attributes]
+    return assemble(allocation.question, allocation.epsilons, samplers, statement)

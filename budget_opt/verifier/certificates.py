@@ -1,0 +1,103 @@
+"""A certificate file against an allocation: its bound evaluated again, box by box, from the problem.
+
+Every number that counts is computed here or in `certificate`, with what rounding may hide added to it; of the
+file only multipliers and splits are used, for which any numbers give a valid bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from budget_opt.allocation import Allocation
+from budget_opt.certificate.certify import attained_value
+from budget_opt.certificate.convex import Frame
+from budget_opt.certificate.convex import bound as convex_bound
+from budget_opt.certificate.document import CertificateDocument, read_certificate
+from budget_opt.certificate.proof.proof import TreeProof, walked
+from budget_opt.model.arrays import MINIMIZED
+from budget_opt.model.objectives import relative_gap
+from budget_opt.model.problem import Problem
+from budget_opt.verifier.report import Check
+
+_SAME_GAP = 1e-12
+"""Absolute; the last digits of a gap differ between machines."""
+
+
+class StatedCertificate:
+    """A certificate file that was read; raises `CertificateError` where it is none."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._document, self._sha256 = read_certificate(path)
+
+    @property
+    def document(self) -> CertificateDocument:
+        """What the file says."""
+        return self._document
+
+    def problem_of(self, allocation: Allocation) -> Problem | None:
+        """The file's problem if the allocation was made from it."""
+        problem = self._document.problem
+        return problem if problem.sha256 == allocation.problem_sha256 else None
+
+    def checks(self, allocation: Allocation) -> Iterator[Check]:
+        """What the certificate must be, and what it must prove."""
+        document, outcome = self._document, allocation.objective
+        stated = document.problem.sha256
+        yield Check(
+            claim="the certificate is of the allocation's problem",
+            measured=stated[:12],
+            limit=allocation.problem_sha256[:12],
+            holds=stated == allocation.problem_sha256,
+            source="SHA-256 of the problem in the certificate",
+        )
+        if outcome.certificate_sha256 is not None:
+            yield Check(
+                claim="the certificate is the one that the allocation names",
+                measured=self._sha256[:12],
+                limit=outcome.certificate_sha256[:12],
+                holds=self._sha256 == outcome.certificate_sha256,
+                source="SHA-256 of the file",
+            )
+        same = document.epsilon.tolist() == allocation.epsilons.tolist()
+        yield Check(
+            claim="the certificate is of the allocation's split",
+            measured="same" if same else "different",
+            limit="same",
+            holds=same,
+            source="epsilons of both files",
+        )
+        if stated == allocation.problem_sha256:
+            yield from _bound_checks(document, allocation)
+
+
+def _bound_checks(document: CertificateDocument, allocation: Allocation) -> Iterator[Check]:
+    """The bound that the certificate proves, against what the allocation says of it."""
+    outcome, arrays = allocation.objective, document.problem.arrays
+    minimized = outcome.kind in MINIMIZED
+    judged = attained_value(arrays, allocation.epsilons)
+    source = "multipliers of the certificate, rounding included"
+    if isinstance(document.proof, TreeProof):
+        proved, boxes, leaves = walked(arrays, document.proof)
+        source = f"{boxes} boxes of the certificate bounded anew, rounding included"
+        yield Check(
+            claim="every feasible split lies in a box of the certificate",
+            measured=f"{boxes} boxes, {leaves} that nothing follows",
+            limit="both parts of every split box",
+            holds=True,
+            source="each box is derived here from the one before it",
+        )
+    else:
+        proved = convex_bound(Frame.of(arrays), allocation.epsilons, document.proof)
+    within = judged >= proved if minimized else judged <= proved
+    yield Check(f"value of {outcome.kind} is within its bound", judged, proved, within, source)
+    if outcome.bound is not None:
+        confirmed = proved >= outcome.bound if minimized else proved <= outcome.bound
+        yield Check(f"bound of {outcome.kind}", proved, outcome.bound, confirmed, source)
+    if document.bound is not None and document.bound != outcome.bound:
+        confirmed = proved >= document.bound if minimized else proved <= document.bound
+        yield Check("bound that the certificate states", proved, document.bound, confirmed, source)
+    if outcome.status == "optimal":
+        gap = relative_gap(judged, proved)
+        holds = gap <= outcome.gap_tolerance + _SAME_GAP
+        yield Check("the split is optimal: relative gap", gap, outcome.gap_tolerance, holds, source)

@@ -1,0 +1,41 @@
+"""The search with terms of degree >= 3, whose budget is multiplied twice: the optimum is never lost."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+from budget_opt.certificate.pruning.question import Question
+from budget_opt.solvers import local_method
+from budget_opt.solvers.answer import Clock, Settings, Task
+from budget_opt.solvers.global_search.search import Search
+from tests.solvers.random_problems import build
+from tests.solvers.test_global_search import Planted
+
+
+@pytest.mark.parametrize("share", [0.9, 0.9999])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_planted_optimum_is_never_lost_under_large_terms(seed: int, share: float) -> None:
+    rng = np.random.default_rng(seed)
+    moments = {
+        tuple(sorted(rng.choice(7, int(rng.integers(2, 7)), replace=False).tolist())) for _ in range(14)
+    }
+    weight = rng.lognormal(0, 1, len(moments))
+    cardinality = rng.integers(2, 20, 7)
+    arrays = build("weighted_sum", cardinality, sorted(moments), float(rng.uniform(4, 12)), weight=weight)
+    best = local_method.found(Task(arrays, Settings(), Clock(None)))[1]
+    assert best.epsilon is not None
+    search = Search(Question.of(arrays), 1e-9, Planted(arrays, best.epsilon, share), lambda: None)
+    bounds: list[float] = []
+
+    def told(bound: float, nodes: int) -> None:
+        bounds.append(bound)
+        if nodes > 100:
+            raise KeyboardInterrupt
+
+    with suppress(KeyboardInterrupt):
+        search.run(told)
+    assert min(bounds) >= best.value
+    assert search.bound >= best.value
