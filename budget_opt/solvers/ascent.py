@@ -57,7 +57,9 @@ class Sum:
         return pulled
 
 
-def shared_out(problem: Sum, pull: FloatArray, start: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+def shared_out(
+    problem: Sum, pull: FloatArray, start: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
     """max sum_m pull_m log lambda_m(e_m) under the total and the bounds, for every column of pull (n, S).
 
     Where no column can use all of the rest, everybody with a pull gets the upper bound. Also returns the

@@ -136,7 +136,7 @@ def test_two_levels_close_far_more_of_the_gap() -> None:
             best = min(best, float(step.bound[0]))
             gradient = subgradient(on, step, Mixture.of(on, step))
             memory = steps.direction(on.layout, gradient, step.multipliers, memory)
-            now = steps.moved(on.layout, step.multipliers, memory, 0.2 * step.bound)
+            now = steps.moved(on, step.multipliers, memory, 0.2 * step.bound)
         found[nested] = best
     assert found[1e-3] < 0.85 * found[0.0]
 

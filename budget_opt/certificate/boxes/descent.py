@@ -50,7 +50,7 @@ def descended(on: Relaxation, cut: float, go_on: Callable[[float], bool]) -> tup
         mixture = Mixture.of(on, found)
         memory = steps.direction(on.layout, subgradient(on, found, mixture), found.multipliers, memory)
         excess = np.maximum(found.bound - cut, 0.0) * length
-        moved = steps.moved(on.layout, found.multipliers, memory, excess)
+        moved = steps.moved(on, found.multipliers, memory, excess)
         on = on.touching(averaged(on.point, mixture.z))
         found = evaluate(on, moved, found.outer.hints)
         failures += 1

@@ -10,12 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from budget_opt.certificate.boxes.layout import Layout
+from budget_opt.certificate.boxes.layout import DegreeLayout, Layout
 from budget_opt.certificate.boxes.relaxation import Multipliers, Relaxation
 from budget_opt.model.arrays import FloatArray
 
-_SMALLEST_SHARE = 1e-4
-"""Of a term's weight. A share of 0 could never grow again, and what is idle in one box is needed in another."""
+_SEED, _SMALLEST_SHARE = 1e-4, 1e-7
+"""Of a term's weight. Steps are multiplicative: a share of 0 could never grow, and what is idle in one box is
+needed in another. So every box begins with a seed of each, which steps may let fall to next to nothing."""
 _FAR = 50.0
 """The most that a multiplier moves in one step, in units of its metric."""
 MEMORY = 0.25
@@ -25,6 +26,8 @@ _SHARES, _PRICES = 0.5, 0.15
 are so many that in one length for all they would leave next to nothing of it for the shares."""
 _METRIC = 0.05
 """nu, nested and mu move in the metric (nu + this x mu)^2."""
+_FLOORS = 0.02
+"""kappa moves in the metric (kappa + this x what the total is worth at mu)^2."""
 
 
 def first(on: Relaxation) -> Multipliers:
@@ -49,6 +52,23 @@ def first(on: Relaxation) -> Multipliers:
     )
 
 
+def seeded(layout: Layout, multipliers: Multipliers) -> Multipliers:
+    """The multipliers with no share so small that a few steps could not bring it back."""
+    shares = tuple(
+        _at_least(share, _SEED, degree)
+        for share, degree in zip(multipliers.shares, layout.degrees, strict=True)
+    )
+    return replace(multipliers, shares=shares)
+
+
+def _at_least(share: FloatArray, part: float, degree: DegreeLayout) -> FloatArray:
+    """Shares (T, A, B) of at least this part of the weight, each term's sum to its weight."""
+    weight = degree.weight[:, None]
+    raised = np.maximum(share, (part * weight)[:, None])
+    raised *= (weight / np.sum(raised, axis=1))[:, None]
+    return raised
+
+
 def direction(
     layout: Layout, gradient: Multipliers, now: Multipliers, memory: Multipliers | None
 ) -> Multipliers:
@@ -69,7 +89,7 @@ def direction(
     )
 
 
-def moved(layout: Layout, now: Multipliers, along: Multipliers, excess: FloatArray) -> Multipliers:
+def moved(on: Relaxation, now: Multipliers, along: Multipliers, excess: FloatArray) -> Multipliers:
     """One step of Polyak's length in the blocks' metrics: it would close `excess` (B,)."""
     price = np.max(now.mu, axis=0, initial=0.0)
     others = slice(1, None)  # the first row's price is found exactly
@@ -77,10 +97,12 @@ def moved(layout: Layout, now: Multipliers, along: Multipliers, excess: FloatArr
     blocks = [
         (now.nu, along.nu, now.nu + _METRIC * price),
         (now.mu[others], along.mu[others], now.mu[others] + _METRIC * price),
-        (now.kappa, along.kappa, np.ones_like(now.kappa)),
+        (now.kappa, along.kappa, now.kappa + _FLOORS * price * on.rows.limit[0]),
     ]
     if twice:
         blocks.append((now.nested, along.nested, now.nested + _METRIC * price))
+    # what stands at 0 and would fall cannot move, and must not shorten the others' step
+    blocks = [(own, np.where((own <= 0) & (slope > 0), 0.0, slope), unit) for own, slope, unit in blocks]
     norm = np.zeros_like(excess)
     for share, slope in zip(now.shares, along.shares, strict=True):
         norm += np.einsum("tab,tab,tab->b", share, slope, slope)
@@ -94,7 +116,7 @@ def moved(layout: Layout, now: Multipliers, along: Multipliers, excess: FloatArr
     stepped = [_stepped(*block, own) for block, own in zip(blocks, lengths, strict=True)]
     nu, mu, kappa = stepped[:3]
     nested = stepped[3] if twice else now.nested
-    shares = _shared(layout, now.shares, along.shares, length)
+    shares = _shared(on.layout, now.shares, along.shares, length)
     return Multipliers(shares, nu, nested, np.vstack([now.mu[:1], mu]), kappa)
 
 
@@ -131,7 +153,5 @@ def _shared(
         np.exp(factor, out=factor)
         factor *= share
         factor *= (weight / np.sum(factor, axis=1))[:, None]
-        np.maximum(factor, (_SMALLEST_SHARE * weight)[:, None], out=factor)
-        factor *= (weight / np.sum(factor, axis=1))[:, None]
-        result.append(factor)
+        result.append(_at_least(factor, _SMALLEST_SHARE, degree))
     return tuple(result)

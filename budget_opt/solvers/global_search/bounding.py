@@ -52,7 +52,8 @@ def bounded(
     `heard` is told of every evaluation.
     """
     on = question.relaxation(batch.lower, batch.upper, batch.point)
-    work, kept = batch, np.arange(batch.count)
+    work = replace(batch, multipliers=steps.seeded(question.layout, batch.multipliers))
+    kept = np.arange(batch.count)
     memory, length = None, np.full(batch.count, _LENGTH)
     best, lowest = batch.multipliers, np.full(batch.count, np.inf)
     for step in range(count + 1):
@@ -79,7 +80,7 @@ def bounded(
             break
         memory = steps.direction(on.layout, subgradient(on, found, mixture), found.multipliers, memory)
         excess = np.maximum(found.bound - cut, 0.0) * length
-        work = replace(work, multipliers=steps.moved(on.layout, found.multipliers, memory, excess))
+        work = replace(work, multipliers=steps.moved(on, found.multipliers, memory, excess))
         if np.mean(alive) < _CROWDED:
             index = np.flatnonzero(alive)
             on, work, memory, best = (

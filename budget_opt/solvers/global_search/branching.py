@@ -52,11 +52,11 @@ def branching(
     spread = mixture.square - mixture.z**2 + (mixture.z - on.point) ** 2
     apart += 0.5 * found.outer.psi.d2 * np.maximum(spread, 0.0)
     apart += _of_floors(on, found, mixture)
-    width = upper - lower
-    score = np.where(width > 1e-9 * np.maximum(upper, 1e-9), apart, -1.0)
+    z_low, z_high = rr.retention(lower, on.r), rr.retention(upper, on.r)
+    # multipliers that are not yet good make narrow intervals disagree too; to split wide ones helps more
+    score = np.maximum(apart, 0.0) * np.maximum(z_high - z_low, 0.0)
     attribute = np.argmax(score, axis=0)
     # nothing disagrees: the widest box in lambda
-    z_low, z_high = rr.retention(lower, on.r), rr.retention(upper, on.r)
     flat = np.max(score, axis=0) <= 0
     attribute = np.where(flat, np.argmax(z_high - z_low, axis=0), attribute)
 
