@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import ceil, floor, log10
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,18 @@ DRAWS = 3
 """Of each weighted sum; their median is drawn."""
 LIMIT = 20.0
 _SPARE = 60.0
+_PANELS = (
+    (
+        "attributes", "attributes", f"Convex, K = {MOMENTS_EACH} M", "number of attributes M",
+        (10, 30, 100, 300, 1_000),
+    ),
+    (
+        "moments", "moments", f"Convex, M = {ATTRIBUTES}", "number of moments K",
+        (100, 1_000, 10_000, 100_000),
+    ),
+    ("search", "attributes", "Weighted sum of all pairs", "number of attributes M", (4, 6, 8, 12, 18, 26)),
+)  # fmt: skip
+"""Name, field of the horizontal axis, title, label, ticks."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +111,10 @@ def _run(
 
 
 def draw(points: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """The figure: time against attributes and against moments (convex), against attributes (search)."""
+    """The figure: time against attributes and against moments (convex), against attributes (search).
+
+    There are points with a time among `points`.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
@@ -106,26 +122,22 @@ def draw(points: Sequence[Mapping[str, Any]], path: Path) -> None:
 
     from budget_opt.plots.style import quiet
 
-    figure, panels = plt.subplots(1, 3, figsize=(12.6, 4.2), layout="constrained")
-    titles = {
-        "attributes": (
-            "attributes",
-            f"Convex, {MOMENTS_EACH} moments an attribute",
-            "number of attributes M",
-        ),
-        "moments": ("moments", f"Convex, {ATTRIBUTES} attributes", "number of moments K"),
-        "search": ("attributes", "Weighted sum of all pairs, to a gap of 1e-6", "number of attributes M"),
-    }
-    for ax, (panel, (field, title, label)) in zip(panels, titles.items(), strict=True):
-        _lines(ax, [one for one in points if one["panel"] == panel and one["seconds"] is not None], field)
-        ax.set(xscale="log", yscale="log", title=title, xlabel=label, ylabel="CPU seconds")
+    figure, panels = plt.subplots(1, 3, figsize=(12.6, 4.2), layout="constrained", sharey=True)
+    shown = [one for one in points if one["seconds"] is not None]
+    for ax, (panel, field, title, label, ticks) in zip(panels, _PANELS, strict=True):
+        _lines(ax, [one for one in shown if one["panel"] == panel], field)
+        ax.set(xscale="log", yscale="log", title=title, xlabel=label)
+        ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+        ax.set_xlim(0.8 * ticks[0], 1.25 * ticks[-1])
+        ax.minorticks_off()
         quiet(ax)
         if ax.lines:
             ax.legend(frameon=False, loc="upper left")
-    ticks = [m for m in SEARCHED if m not in (18, 22)]
-    panels[2].set_xticks(ticks, [str(m) for m in ticks])
-    panels[2].minorticks_off()
-    figure.savefig(path, metadata=None if path.suffix == ".png" else {"Date": None})
+    # whole powers of ten, with room for the legends above the lines
+    times = [one["seconds"] for one in shown]
+    panels[0].set_ylim(10.0 ** floor(log10(min(times))), 10.0 ** ceil(log10(max(times)) + 0.5))
+    panels[0].set_ylabel("CPU seconds")
+    figure.savefig(path, dpi=120)
     plt.close(figure)
 
 

@@ -14,8 +14,9 @@ same under ceilings too, and `crowded`, most of which are impossible; all with t
   prove by themselves hold for the answer too;
 - what is called impossible is: cvxpy finds no margin, and all but `crowded` have a split by design.
 
-Prints counts by kind and outcome, and every fault with its seed; exits 1 where there is one. 10,000 take
-about 17 minutes on one core.
+Prints counts by kind and outcome, every fault with its seed, and versions; exits 1 where there is a fault.
+10,000 take about 17 minutes on one core. How far it is goes to the standard error output, so that the rest
+can be sent to `benchmarks/results/random_problems.txt`.
 """
 
 from __future__ import annotations
@@ -227,6 +228,8 @@ def polished(arrays: Arrays, start: FloatArray) -> FloatArray:
 
 def main(arguments: list[str] | None = None) -> int:
     """Prints the counts; how many problems have a fault."""
+    from benchmarks.results_files import versions
+
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -244,9 +247,10 @@ def main(arguments: list[str] | None = None) -> int:
             for fault in one.faults:
                 print(f"seed {one.seed} ({one.kind}): {fault}", flush=True)
             if done % 500 == 0:
-                print(f"{done} of {asked.count}, {faulty} with faults", flush=True)
+                print(f"{done} of {asked.count}, {faulty} with faults", file=sys.stderr, flush=True)
     print("\n".join(_table(counts)))
-    print(f"{asked.count - faulty} of {asked.count} without a fault")
+    print(f"{asked.count - faulty} of {asked.count} from seed {asked.first} on without a fault")
+    print(", ".join(f"{name} {number}" for name, number in versions().items()))
     return faulty
 
 

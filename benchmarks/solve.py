@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> None:
             print(line(layout.cells(row)), flush=True)
             if folder is not None:
                 results_files.save(folder, part, settings, rows)
-        if part == "growth" and folder is not None and rows:
+        if part == "growth" and folder is not None and any(row["seconds"] for row in rows):
             growth.draw(rows, folder / "growth.png")
     if folder is not None:
         print(f"\nwritten to {folder}")

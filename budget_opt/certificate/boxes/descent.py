@@ -14,7 +14,7 @@ from budget_opt.model.arrays import FloatArray
 
 _STEPS, _NESTED_STEPS = 110, 250
 """At most; more where the budget is multiplied twice: there are more multipliers, and more to gain."""
-_WINDOW, _PROGRESS = 12, 0.06
+_WINDOW, _PROGRESS = 8, 0.1
 """So many steps must gain this share of the gap."""
 _LENGTH, _SHORTEN, _PATIENCE = 1.5, 0.7, 4
 """Of a step; after so many without progress they become shorter, from the best point."""

@@ -17,10 +17,10 @@ from budget_opt.model.arrays import FloatArray, IntArray
 from budget_opt.solvers.global_search.branching import branching
 from budget_opt.solvers.global_search.node import Batch, chosen, select
 
-STEPS = 8
+STEPS = 10
 _LENGTH, _SHORTEN = 1.5, 0.7
 """Of the step that would close the whole gap; a box's becomes shorter when a step did not lower its bound."""
-_FIRST_PASSES, _PASSES = 8, 4
+_FIRST_PASSES, _PASSES = 4, 2
 """Of the outer maxima: in a new box, and after a step."""
 _CROWDED = 0.7
 """A batch is copied without its dropped nodes once fewer than this share of it are left."""
@@ -90,10 +90,7 @@ def bounded(
                 select(best, index),
             )
             kept, length, lowest = kept[index], length[index], lowest[index]
-        if reducing:
-            on = question.relaxation(work.lower, work.upper, work.point)
-        else:
-            on = on.touching(work.point)
+        on = question.relaxation(work.lower, work.upper, work.point) if reducing else on.touching(work.point)
     split = branching(on, found, mixture, work.lower, work.upper)
     index = np.flatnonzero(alive)
     work = replace(work, multipliers=best).only(index)

@@ -12,8 +12,8 @@ from budget_opt.certificate.boxes.subgradient import Mixture, Weights
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import FloatArray, IntArray
 
-_SHARE = 0.55
-"""Of the copies' mean in lambda above the lower end."""
+_SHARE, _NESTED_SHARE = 0.55, 0.75
+"""Of the copies' mean in lambda above the lower end; where the budget is multiplied twice."""
 _EDGE = 0.12
 """No child is narrower than this share of the box."""
 
@@ -52,6 +52,7 @@ def branching(
     spread = mixture.square - mixture.z**2 + (mixture.z - on.point) ** 2
     apart += 0.5 * found.outer.psi.d2 * np.maximum(spread, 0.0)
     apart += _of_floors(on, found, mixture)
+    apart += _of_ceilings(on, found, mixture)
     z_low, z_high = rr.retention(lower, on.r), rr.retention(upper, on.r)
     # multipliers that are not yet good make narrow intervals disagree too; to split wide ones helps more
     score = np.maximum(apart, 0.0) * np.maximum(z_high - z_low, 0.0)
@@ -66,7 +67,8 @@ def branching(
 
     low, high = of(z_low), of(z_high)
     room = _EDGE * (high - low)
-    z = np.clip(low + _SHARE * (of(mean) - low), low + room, high - room)
+    share = _NESTED_SHARE if np.any(found.multipliers.nested) else _SHARE
+    z = np.clip(low + share * (of(mean) - low), low + room, high - room)
     at = rr.epsilon_for_retention(z, on.r[attribute, 0])
     return Split(attribute, np.clip(at, of(lower), of(upper)))
 
@@ -80,6 +82,22 @@ def _of_floors(on: Relaxation, found: Evaluation, mixture: Mixture) -> FloatArra
     above = floors.log_v + (1.0 - theta) * floors.slope * (mixture.e - floors.e_v)
     above += theta * (mixture.z - on.point) / floors.v - np.log(np.maximum(mixture.z, 1e-300))
     gap: FloatArray = np.where(floors.pull > 0, floors.pull * np.maximum(above, 0.0), 0.0)
+    return gap
+
+
+def _of_ceilings(on: Relaxation, found: Evaluation, mixture: Mixture) -> FloatArray:
+    """What the ceilings' cuts and chords leave out, at their multipliers."""
+    if on.cuts is None:
+        return np.zeros_like(on.low)
+    used, chords = found.multipliers, slice(-on.ceilings, None)
+    cuts = on.cuts.member.T @ (used.capped * on.cuts.gap(mixture.z))
+    # a chord charges e - l where log lambda has risen as over a longer way
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rise = np.log(on.high / on.low)
+        way = (on.most - on.least) * np.log(mixture.z / on.low) / rise - (mixture.e - on.least)
+    way = np.where(np.isfinite(way), np.maximum(way, 0.0), 0.0)
+    price = used.mu[chords] + np.sum(used.nu[chords] * (mixture.z - on.low), axis=1)
+    gap: FloatArray = cuts + way * np.sum(on.rows.coefficient[chords] * price[:, None], axis=0)
     return gap
 
 
