@@ -2,9 +2,10 @@
 
     import budget_opt as bo
 
-`Attribute`, `CrossMoment`, `Group`, `Problem` state the question; `solve`, `uniform` and `allocation_from`
-give an `Allocation`, `judge` says what any split is worth, `prices` what a little more would bring;
-`randomize` makes a release; `verify` and `verify_release` judge; `estimate.moment` reads.
+`Attribute`, `CrossMoment`, `Group`, `Problem` state the question. `solve` gives the best `Allocation` and
+proves it, `uniform` the even one, `allocation_from` one by hand; `judge` says what any of them is worth,
+`prices` what a little more would bring. `randomize` makes a release; `verify` and `verify_release` check what
+was promised; `estimate.moment` reads.
 """
 
 from budget_opt.allocation import Allocation, allocation_from, uniform
@@ -17,6 +18,7 @@ from budget_opt.api.verifying import verify, verify_release
 from budget_opt.errors import (
     AllocationError,
     BudgetOptError,
+    CertificateError,
     DataError,
     InfeasibleError,
     InputError,
@@ -35,6 +37,7 @@ __all__ = [
     "AllocationError",
     "Attribute",
     "BudgetOptError",
+    "CertificateError",
     "CrossMoment",
     "DataError",
     "Group",

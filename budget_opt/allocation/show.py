@@ -24,9 +24,10 @@ PRICES = 5
 def as_text(allocation: Allocation, width: int = WIDTH) -> str:
     """Both tables and the summary as plain text without colours."""
     buffer = io.StringIO()
-    Console(file=buffer, width=width, no_color=True, highlight=False, force_jupyter=False).print(
-        renderable(allocation)
+    console = Console(
+        file=buffer, width=width, no_color=True, highlight=False, force_jupyter=False, force_terminal=False
     )
+    console.print(renderable(allocation))
     return "\n".join(line.rstrip() for line in buffer.getvalue().rstrip().splitlines())
 
 

@@ -1,1 +1,1 @@
-"""The functions that users call: solve, randomize, verify, estimate (DESIGN 4)."""
+"""The functions that users call: check, solve, judge, prices, randomize, verify, estimate (DESIGN 4)."""

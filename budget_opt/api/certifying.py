@@ -38,7 +38,10 @@ def with_margin(problem: Problem, certificate: Certificate) -> Certificate:
 
 
 def certified(allocation: Allocation, problem: Problem, certificate: Certificate, path: Path) -> Allocation:
-    """Writes what proves the allocation's bound; returns the allocation that names the file by its hash."""
+    """Writes what proves the allocation's bound; returns the allocation that names the file by its hash.
+
+    Where the problem has several levels, the bound is that of the first.
+    """
     from budget_opt.certificate.certify import attained_value
     from budget_opt.certificate.document import CertificateDocument
 

@@ -96,13 +96,14 @@ def judge(
     quick: bool = False,
     progress: Callback | None = None,
 ) -> Judgement:
-    """Value, proved bound, gap and broken constraints of a split: an allocation, or epsilons by name.
+    """Value, proved bound, gap and broken constraints of a split: an allocation, or epsilons (nats) by name.
 
     Names what a hand-made split breaks and by how much: budgets in exact decimals, floors and ceilings with
-    the lambda that a sampler implements. The bound comes from a solve of the problem to `gap` within
-    `time_limit` seconds; `quick` takes the one that the split alone proves: valid, loose where the split is
-    far from an optimum. With several levels value, bound and gap are those of the first. Raises `InputError`
-    for a split of other attributes, or one that is none.
+    the lambda that a sampler implements. The bound comes from a solve of the problem to `gap`, with
+    `time_limit` and `progress` as in `solve`; `quick` takes the one that the split alone proves: valid, loose
+    where the split is far from an optimum. Where the problem is impossible or not solved, there is no bound,
+    and `no_bound` says why. With several levels value, bound and gap are those of the first. Raises
+    `InputError` for a split of other attributes, or one that is none.
     """
     require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
     allocation = _taken(problem, split)
@@ -147,7 +148,8 @@ def _taken(problem: Problem, split: Allocation | Mapping[str, Any]) -> Allocatio
             "Give an allocation of this problem, or epsilons by name."
         )
     samplers = [attribute.sampler for attribute in split.attributes]
-    return assemble(problem, split.epsilons, samplers, Statement(solver=split.objective.solver))
+    stated = Statement(solver=split.objective.solver, seconds=split.objective.seconds)
+    return assemble(problem, split.epsilons, samplers, stated)
 
 
 def _broken(allocation: Allocation, problem: Problem) -> tuple[Broken, ...]:

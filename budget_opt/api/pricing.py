@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 def prices(allocation: Allocation, problem: Problem) -> Prices | None:
     """The derivatives of the optimal value in every number that limits it, on raising and on lowering it.
 
-    Computed from the split of a solved allocation and the `problem` that it was made from; floors and
-    ceilings by the moment's position. The allocation itself carries one of both sides each. None where the
-    split is not an optimum, or has levels. Raises `InputError` where the allocation is of another problem.
+    Per nat of a budget, pin or bound, per unit of retention of a floor or ceiling (by the moment's position).
+    Computed from the split of a solved allocation and the `problem` that it was made from; of a
+    `weighted_sum` as long as no other split overtakes this one. The allocation itself carries one of both
+    sides each. None where the split does not satisfy the conditions of an optimum, or the problem has
+    several levels. Raises `InputError` where the allocation is of another problem.
     """
     from budget_opt.certificate.prices.prices import prices as prices_at
 

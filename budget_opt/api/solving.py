@@ -36,18 +36,25 @@ def solve(  # noqa: PLR0913, PLR0917 (each a word that users type)
 ) -> Allocation:
     """The best split of the budget, with a bound from the problem itself that says how good it is.
 
-    `gap` is the relative gap that counts as optimal, 1e-12 to 1; `time_limit` in seconds; without one,
-    a `weighted_sum` ends after 60 for each level with the gap that it has proved by then; `progress`
-    is called with the state of the solve. The status is `optimal` where the bound proves `gap`, else
-    `feasible` with its honest gap. Budgets, groups, bounds and pins hold exactly as decimals, floors
-    and ceilings with the lambda that the sampler implements. `solver` names another method than the
-    objective's default: "cvxpy" instead of "interior point" (a readable reference, whose gap is usually
-    larger), "local search" instead of "global search" for a `weighted_sum`. `certificate` is a file for all
-    that proves the bound, which `verify` evaluates again; completing and writing it may take half the time of
-    a search more, and the allocation states the bound that the file proves. `level_tolerance`, 1e-6 to 0.5,
-    is the relative gap by which a level of moments may stay behind what is possible for it, so that later
-    levels improve: value, bound and gap are then those of the first level, and `optimal` means within it.
-    Raises `InfeasibleError` where no split keeps all constraints, `NotSolvedError` where none was found.
+    `gap` is the relative gap that counts as optimal, 1e-12 to 1: the status is `optimal` where the bound
+    proves it, else `feasible` with its honest gap. `time_limit` in seconds, shared alike by the levels;
+    without one a `weighted_sum` takes 60 for each level at most. At the limit and at Ctrl-C the best split
+    so far is the answer. `progress` is called with a `Report`: value, bound, gap, seconds, boxes. Budgets,
+    groups, bounds and pins hold exactly as decimals, floors and ceilings with the lambda that the sampler
+    implements. Where several splits of a convex objective are optimal, the one with the least sum of squares
+    is chosen.
+
+    `solver` names another method than the objective's default: "cvxpy" instead of "interior point" (a
+    readable reference, whose gap is usually larger), "local search" instead of "global search" for a
+    `weighted_sum`. `certificate` is a file for all that proves the bound, which `verify` evaluates again: the
+    allocation states the bound that the file proves, with several levels that of the first. To complete the
+    record of a search may take 5 seconds or half the time of the search, whichever is more, beyond the limit.
+    `level_tolerance`, 1e-6 to 0.5, is the relative gap by which a level of moments may stay behind what is
+    possible for it, so that later levels improve: value, bound and gap are then those of the first level,
+    and `optimal` means within it.
+
+    Raises `InfeasibleError` where no split keeps all constraints, whose `why` says what conflicts and what
+    would do; `NotSolvedError` where none was found; `InputError` for an argument outside its range.
     """
     from budget_opt.solvers.answer import Settings
 

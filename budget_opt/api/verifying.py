@@ -20,8 +20,9 @@ def verify(
 
     `problem` is what it was made from; without it pins and bounds cannot be checked, and the report
     says so. `certificate` is the file that `solve` wrote with the allocation: it holds the problem, and its
-    bound is evaluated again, box by box, by code that knows no solver. Raises `CertificateError` where the
-    file is none. `.require()` raises `VerificationError`.
+    bound is evaluated again, box by box, by code that knows no solver; that may take as long as the search.
+    Raises `CertificateError`, an `InputError`, where the file is none. `.require()` raises
+    `VerificationError`.
     """
     from budget_opt.verifier.certificates import StatedCertificate
     from budget_opt.verifier.static import verify_allocation

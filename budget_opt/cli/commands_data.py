@@ -58,7 +58,7 @@ def verify(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check the promises of an allocation, and of a release with the originals; exit code 1 on a failure."""
+    """Check what an allocation, its certificate and a release promise; exit code 1 where something fails."""
     if (original is None) != (released is None):
         raise InputError("--original and --released: only one is given. Give both, or neither.")
     found = bo.Allocation.read(allocation)

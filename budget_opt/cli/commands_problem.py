@@ -40,7 +40,7 @@ def check(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Say what is hard or impossible in a problem, and why. Exit code 3 where it is infeasible."""
+    """Say what is hard or impossible in a problem, and why; exit code 3 where it is infeasible."""
     from budget_opt.api.checking import check as check_problem
 
     findings = check_problem(Problem.read(problem), time_limit)
@@ -60,7 +60,7 @@ def solve(
     time_limit: Annotated[
         float | None,
         typer.Option(
-            help="Seconds; then the best answer so far counts. A weighted sum takes 60 at most by default."
+            help="Seconds; then the best split so far counts. A weighted sum takes 60 a level by default."
         ),
     ] = None,
     solver: Annotated[
@@ -119,11 +119,13 @@ def judge(
         Path | None, typer.Option("-o", "--output", metavar="ALLOCATION", help="Write it as an allocation.")
     ] = None,
     gap: Annotated[float, typer.Option(help="Relative gap to which the bound is proved.")] = 1e-6,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds for the bound.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds for the bound; 60 by default for a weighted sum.")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A bound without a solve; it may be loose.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Say what any split is worth, what would be possible, and which wishes it breaks (exit code 1)."""
+    """Say what a split is worth, what is possible, and what it breaks (then exit code 1)."""
     from budget_opt.api.judging import judge as judge_split
     from budget_opt.api.judging import read_split
 

@@ -20,7 +20,7 @@ from budget_opt.model.arrays import MINIMIZED, OBJECTIVES, Objective
 from budget_opt.verifier.report import VerificationReport
 
 
-def _problem(objective: Objective = "weighted_sum", total: float = 4.0) -> bo.Problem:
+def _problem(objective: Objective = "weighted_sum", total: float = 9.0) -> bo.Problem:
     """Pins, bounds, a group, a floor and a ceiling together."""
     names = ["a", "b", "c", "d", "e"]
     pairs = [("a", "b"), ("b", "c"), ("a", "d"), ("c", "d"), ("a", "c"), ("d", "e")]
@@ -47,7 +47,7 @@ Solved = tuple[bo.Allocation, Path]
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory: pytest.TempPathFactory) -> Solved:
     path = tmp_path_factory.mktemp("proof") / "proof.zip"
-    return bo.solve(_problem(), gap=1e-4, certificate=path), path
+    return bo.solve(_problem(total=3.5), gap=1e-4, certificate=path), path
 
 
 def _failed(report: VerificationReport) -> set[str]:

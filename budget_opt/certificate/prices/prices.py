@@ -20,7 +20,7 @@ from budget_opt.model.objectives import value as objective_value
 
 _PROGRAMS = 100
 """Active constraints up to which the two sides of all are told apart, at two linear programs each."""
-_COLUMNS = 5000
+_COLUMNS = 1000
 """The same for the budgets alone; beyond, a price lies between both sides."""
 
 
