@@ -148,8 +148,9 @@ def _taken(problem: Problem, split: Allocation | Mapping[str, Any]) -> Allocatio
             "Give an allocation of this problem, or epsilons by name."
         )
     samplers = [attribute.sampler for attribute in split.attributes]
-    stated = Statement(solver=split.objective.solver, seconds=split.objective.seconds)
-    return assemble(problem, split.epsilons, samplers, stated)
+    outcome = split.objective
+    statement = Statement(solver=outcome.solver, seconds=outcome.seconds)
+    return assemble(problem, split.epsilons, samplers, statement)
 
 
 def _broken(allocation: Allocation, problem: Problem) -> tuple[Broken, ...]:

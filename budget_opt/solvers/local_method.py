@@ -139,7 +139,7 @@ def _starts(
     if total is None:
         return [even]
     found = best_splits(total, check, lambda _: None)
-    random = starts(total, random_starts, np.random.default_rng(1)).T if random_starts else []
+    random = starts(total, random_starts, np.random.default_rng(1)).T[1:]  # the first is even too
     return [*found, even, *random]
 
 

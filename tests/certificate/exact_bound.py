@@ -16,7 +16,7 @@ import numpy as np
 
 from budget_opt.certificate.boxes.bound import Evaluation, Relaxation
 from budget_opt.certificate.boxes.layout import DegreeLayout
-from budget_opt.model.arrays import FloatArray
+from budget_opt.model.arrays import FloatArray, IntArray
 
 Real = Any
 Sums = dict[Any, Real]
@@ -57,6 +57,10 @@ class Exact:
         for degree, shares in zip(on.layout.degrees, self.found.multipliers.shares, strict=True):
             for members, own in zip(degree.members.tolist(), shares[:, :, b], strict=True):
                 self._add(degree, members, [_real(x) for x in own])
+        if on.cuts is not None:
+            told = zip(on.cuts.member, on.cuts.limit[:, b], self.found.multipliers.capped[:, b], strict=True)
+            for member, limit, price in told:
+                self._add_cut(np.flatnonzero(member * limit), _real(limit), _real(price))
 
     def e(self, i: int, z: Real) -> Real:
         """epsilon at which attribute i keeps z."""
@@ -117,6 +121,11 @@ class Exact:
             self.w2[i, j] += share * bend
             self.d[j] += share * slope * self.low[i]
             self.d2[j] += share * bend * self.low[i]
+
+    def _add_cut(self, members: IntArray, limit: Real, price: Real) -> None:
+        self.c0 += price * limit
+        for q in members:
+            self.d[q] -= price / self.high[q]
 
     def _price(self, multipliers: FloatArray, j: int) -> Real:
         return mpmath.fsum(_real(x) * row[j] for x, row in zip(multipliers, self.rows, strict=True))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from budget_opt.certificate.boxes import steps
-from budget_opt.certificate.boxes.bound import Relaxation, Rows, cut_off, evaluate
+from budget_opt.certificate.boxes.bound import Limits, Relaxation, Rows, cut_off, evaluate
 from budget_opt.certificate.boxes.inner import Interval
 from budget_opt.certificate.boxes.layout import Layout
 from budget_opt.certificate.boxes.nested import Coefficients, nested_maxima
@@ -82,7 +82,7 @@ def test_one_level_is_the_facet_star() -> None:
     layout = Layout.of(arrays.incidence, arrays.weight)
     r, upper = arrays.cardinality[:, None], np.array([[3.0], [2.0], [2.5]])
     rows = Rows(np.ones((1, 3, 1)), np.array([[4.0]]), True)
-    none = np.zeros((0, 3)), np.zeros(0)
+    none = Limits(np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), np.zeros(0))
     on = Relaxation.of(layout, r, (np.zeros((3, 1)), upper), rr.retention(upper / 2, r), rows, none)
     now = steps.first(on)
     share = np.zeros_like(now.shares[0])

@@ -17,6 +17,8 @@ from budget_opt.certificate.pruning.question import Question
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import Arrays, FloatArray
 from budget_opt.model.objectives import log_retentions, value
+from budget_opt.solvers.answer import Settings
+from budget_opt.solvers.table import solve
 from tests.solvers.random_problems import broken, build, random_problem, random_split
 
 
@@ -165,3 +167,21 @@ def test_the_layout_lists_every_ordered_pair_of_a_term_once() -> None:
     pairs = set(zip(layout.centre.tolist(), layout.other.tolist(), strict=True))
     assert pairs == {(i, j) for i in range(3) for j in range(3) if i != j}
     assert layout.single.tolist() == [0, 0, 0, 1]
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=12)
+def test_budgets_that_hold_few_attributes_down_do_not_make_the_bound_too_low(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    m, total = int(rng.integers(2, 5)), float(10 ** rng.uniform(-1, 1.4))
+    moments = [sorted(rng.choice(m, int(rng.integers(1, min(m, 3) + 1)), replace=False)) for _ in range(6)]
+    groups = [
+        ([int(i) for i in rng.choice(m, int(rng.integers(1, m)), replace=False)], total * float(share))
+        for share in rng.choice([0.014, 0.1, 0.5, 0.9], 2)
+    ]
+    arrays = build(
+        "weighted_sum", rng.integers(2, 17, m), moments, total, groups, weight=rng.lognormal(0, 1, 6)
+    )
+    found = solve(arrays, Settings(solver="local search"))
+    assert found.certificate.bound >= found.certificate.value
+    assert certify(arrays, random_split(arrays, rng)).bound >= found.certificate.value

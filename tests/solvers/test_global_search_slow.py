@@ -13,9 +13,11 @@ from tests.solvers.test_global_search import instance
 
 CLOSED = [
     "dense10_0.2", "dense12_0.7", "dense15_0.2", "dense15_0.7", "dense15_2.0", "dense20_0.2", "dense20_0.7",
-    "floor10", "floor15", "mix12_1.0", "sparse30_0.2", "sparse30_0.7", "sym10", "sym12",
+    "dense20_2.0", "floor10", "floor15", "mix12_1.0", "sparse30_0.2", "sparse30_0.7", "sparse30_2.0",
+    "sparse50_0.7", "sym10", "sym12",
 ]  # fmt: skip
-OPEN = ["dense20_2.0", "mix20_1.0", "sparse30_2.0", "sparse50_0.7"]
+OPEN = ["mix20_1.0"]
+"""Proved as well, but not on a busy machine within the default limit."""
 
 
 @pytest.mark.slow

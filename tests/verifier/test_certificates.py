@@ -47,7 +47,7 @@ Solved = tuple[bo.Allocation, Path]
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory: pytest.TempPathFactory) -> Solved:
     path = tmp_path_factory.mktemp("proof") / "proof.zip"
-    return bo.solve(_problem(total=3.5), gap=1e-4, certificate=path), path
+    return bo.solve(_problem(), gap=1e-4, certificate=path), path
 
 
 def _failed(report: VerificationReport) -> set[str]:

@@ -1,11 +1,11 @@
 """The bound of a weighted sum on many boxes at once, for any multipliers.
 
-    F <= c0 + sum_r mu_r beta_r + sum_i max psi_i(z_i) + floors,   psi_i as in `maxima`,
+    F <= c0 + sum_r mu_r beta_r + sum_i max psi_i(z_i) + floors + cuts,   psi_i as in `maxima`,
     mu_i = sum_r mu_r b_ri,   and C_i and the other coefficients of psi_i as in `copies`
 
 (GLOBAL_SOLVER 2; GLOBAL_SOLVER_PROOFS 4, 6). It is valid for all shares that sum to the terms' weights, and
-all nu, nested, mu, kappa >= 0. Boxes stand on the last axis. The first row's multiplier is chosen here
-(`outer`).
+all nu, nested, mu, kappa, capped >= 0. Boxes stand on the last axis. The first row's multiplier is chosen
+here (`outer`).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy as np
 from budget_opt.certificate.boxes.copies import Copies, copies_of
 from budget_opt.certificate.boxes.layout import Layout
 from budget_opt.certificate.boxes.outer import Floors, Hints, Outer, OuterProblem, outer_maxima
-from budget_opt.certificate.boxes.relaxation import UNIT, Multipliers, Relaxation, Rows
+from budget_opt.certificate.boxes.relaxation import UNIT, Limits, Multipliers, Relaxation, Rows
 from budget_opt.certificate.boxes.stated import stated_maxima
 from budget_opt.mechanisms import inverse
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import FloatArray
 
-__all__ = ["Evaluation", "Multipliers", "Relaxation", "Rows", "cut_off", "evaluate", "tangents"]
+__all__ = ["Evaluation", "Limits", "Multipliers", "Relaxation", "Rows", "cut_off", "evaluate", "tangents"]
 
 _NEWTONS, _MANY_NEWTONS = 3, 12
 """Of the nested maxima: in a search, and where the bound must come out the same everywhere."""
@@ -54,11 +54,15 @@ def evaluate(
     if len(mu) > 1:
         rest = np.sum(coefficient[1:] * mu[1:, None], axis=0)
         constant = constant + np.sum(limit[1:] * mu[1:], axis=0)
+    psi = copies.psi
+    if on.cuts is not None:
+        psi = replace(psi, d=psi.d - on.cuts.pull(multipliers.capped))
+        constant = constant + np.sum(on.cuts.limit * multipliers.capped, axis=0)
     floors = None
     if on.log_floor.size:
         floors = tangents(on, on.floors.T @ multipliers.kappa)
     problem = OuterProblem(
-        copies.psi,
+        psi,
         coefficient[0],
         np.broadcast_to(limit[0], constant.shape),
         rest,
@@ -108,7 +112,9 @@ def _allowance(on: Relaxation, used: Multipliers, floors: Floors | None) -> Floa
     if floors is not None:
         size = np.abs(floors.log_v) + floors.slope * (on.most + floors.e_v) + on.high / floors.v + 1.0
         absolute = absolute + np.sum(floors.pull * size, axis=0) + np.abs(on.log_floor) @ used.kappa
-    allowance: FloatArray = 1.01 * on.layout.roundings * UNIT * absolute
+    if on.cuts is not None:
+        absolute = absolute + on.cuts.size(used.capped)
+    allowance: FloatArray = 1.01 * (on.layout.roundings + on.ceilings) * UNIT * absolute
     return allowance
 
 

@@ -19,6 +19,8 @@ _WINDOW, _PROGRESS = 8, 0.1
 _LENGTH, _SHORTEN, _PATIENCE = 1.5, 0.7, 4
 """Of a step; after so many without progress they become shorter, from the best point."""
 _INERTIA = 0.8
+_ROWS, _CHORDS = 0.3, 0.05
+"""Prices of groups and of ceilings' chords start at this share of the first row's: few ceilings bind."""
 _NESTED = 1e-3
 """Nested multipliers start at this share of the first row's price."""
 _IDLE = 0.02
@@ -79,6 +81,7 @@ def _start(on: Relaxation) -> Multipliers:
     """Every row has some price to begin with, at every level."""
     first = evaluate(on, steps.first(on), None, 20).multipliers
     mu = first.mu.copy()
-    mu[1:] = 0.3 * mu[0]
+    mu[1:] = _ROWS * mu[0]
+    mu[len(mu) - on.ceilings :] = _CHORDS * mu[0]
     nested = first.nested + _NESTED * mu[:, None]
     return replace(first, mu=mu, nu=first.nu + 0.1 * mu[:, None], nested=nested)

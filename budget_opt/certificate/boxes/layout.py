@@ -43,11 +43,12 @@ class DegreeLayout:
 
     `pair` (T, d, d - 1) is the index of the ordered pair (centre, other). `to_pairs` sums entries
     (T, d, d - 1) into pairs (P,), `to_attributes` entries (T, d) into attributes (M,).
-    `nesting` is None for pairs.
+    `ceiling` (T,) is 1 for terms without one, None where no term has one. `nesting` is None for pairs.
     """
 
     members: IntArray
     weight: FloatArray
+    ceiling: FloatArray | None
     pair: IntArray
     to_pairs: csr_array
     to_attributes: csr_array
@@ -111,9 +112,9 @@ class Layout:
     triples: Triples | None
 
     @classmethod
-    def of(cls, incidence: csr_array, weight: FloatArray) -> Layout:
-        """The layout of moments (K, M) with weights (K,); weights of 0 take no part."""
-        structure = Structure.of(incidence, weight)
+    def of(cls, incidence: csr_array, weight: FloatArray, ceiling: FloatArray | None = None) -> Layout:
+        """The layout of moments (K, M) with weights and ceilings (K,); weights of 0 take no part."""
+        structure = Structure.of(incidence, weight, ceiling)
         m = structure.attributes
         pairs, nested = _pairs(structure)
         index = np.full((m, m), -1)
@@ -128,6 +129,7 @@ class Layout:
                 DegreeLayout(
                     degree.members,
                     degree.weight,
+                    degree.ceiling if np.any(degree.ceiling < 1) else None,
                     pair,
                     _summing(pair.ravel(), len(pairs)),
                     _summing(degree.members.ravel(), m),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from budget_opt.certificate.boxes.arcs import Arcs, arcs_of, touching
+from budget_opt.certificate.boxes.cuts import Cuts
 from budget_opt.certificate.boxes.inner import Interval
 from budget_opt.certificate.boxes.layout import Layout
 from budget_opt.mechanisms import randomized_response as rr
@@ -21,6 +22,8 @@ HIGHEST = 1.0 - 2.0**-52
 class Multipliers:
     """Shares (T, arcs, B) of each degree, nu (R, M, B), nested (R, N, B), mu (R, B), kappa (F, B); all >= 0.
 
+    `capped` (C, B) are those of the ceilings' cuts.
+
     `nu` multiplies a row by lambda_i - L_i, `nested` by (lambda_i - L_i)(lambda_j - L_j) for the N pairs that
     share a term of degree >= 3. Where every `nested` is 0 they stay so, and a bound costs less.
     """
@@ -30,6 +33,7 @@ class Multipliers:
     nested: FloatArray
     mu: FloatArray
     kappa: FloatArray
+    capped: FloatArray
 
 
 @dataclass(frozen=True)
@@ -42,8 +46,21 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class Limits:
+    """Floors (F, M) and ceilings (C, M) as 0-1 rows, and the logarithms of their limits (F,), (C,)."""
+
+    floors: FloatArray
+    log_floor: FloatArray
+    ceilings: FloatArray
+    log_ceiling: FloatArray
+
+
+@dataclass(frozen=True)
 class Relaxation:
-    """A weighted sum on B boxes: ends and tangent points in z (M, B), rows, and floors (F, M), (F,)."""
+    """A weighted sum on B boxes: ends and tangent points in z (M, B), rows, and floors (F, M), (F,).
+
+    `cuts` are those of the ceilings, None without any.
+    """
 
     layout: Layout
     r: FloatArray
@@ -55,6 +72,7 @@ class Relaxation:
     rows: Rows
     floors: FloatArray
     log_floor: FloatArray
+    cuts: Cuts | None
     arcs: tuple[Arcs, ...]
     absolute: FloatArray
 
@@ -66,7 +84,7 @@ class Relaxation:
         ends: tuple[FloatArray, FloatArray],
         point: FloatArray,
         rows: Rows,
-        floors: tuple[FloatArray, FloatArray],
+        limits: Limits,
     ) -> Relaxation:
         """The relaxation on boxes ends = (lower, upper) in epsilon (M, B), rounded outward; `point` in z."""
         low = np.minimum(rr.retention(ends[0], r) * (1 - 16 * UNIT), HIGHEST * (1 - 16 * UNIT))
@@ -75,7 +93,14 @@ class Relaxation:
         arcs = tuple(arcs_of(degree, low, high, point) for degree in layout.degrees)
         absolute = _absolute(layout, high, arcs)
         least, most = rr.epsilon_for_retention(low, r), rr.epsilon_for_retention(high, r)
-        return cls(layout, r, low, high, point, least, most, rows, *floors, arcs, absolute)
+        cuts = Cuts.of(limits.ceilings, limits.log_ceiling, high) if limits.log_ceiling.size else None
+        floors = limits.floors, limits.log_floor
+        return cls(layout, r, low, high, point, least, most, rows, *floors, cuts, arcs, absolute)
+
+    @property
+    def ceilings(self) -> int:
+        """C."""
+        return 0 if self.cuts is None else len(self.cuts.limit)
 
     @property
     def count(self) -> int:
@@ -102,6 +127,7 @@ class Relaxation:
             least=self.least[:, index],
             most=self.most[:, index],
             rows=rows,
+            cuts=None if self.cuts is None else self.cuts.only(index),
             arcs=tuple(arcs.only(index) for arcs in self.arcs),
             absolute=self.absolute[index],
         )

@@ -27,7 +27,7 @@ are so many that in one length for all they would leave next to nothing of it fo
 _METRIC = 0.05
 """nu, nested and mu move in the metric (nu + this x mu)^2."""
 _FLOORS = 0.02
-"""kappa moves in the metric (kappa + this x what the total is worth at mu)^2."""
+"""kappa and capped move in the metric (kappa + this x what the total is worth at mu)^2."""
 
 
 def first(on: Relaxation) -> Multipliers:
@@ -49,6 +49,7 @@ def first(on: Relaxation) -> Multipliers:
         np.zeros((rows, on.layout.nested, on.count)),
         mu,
         np.zeros((on.log_floor.size, on.count)),
+        np.zeros((on.ceilings, on.count)),
     )
 
 
@@ -86,6 +87,7 @@ def direction(
         steepest.nested + MEMORY * memory.nested,
         steepest.mu + MEMORY * memory.mu,
         steepest.kappa + MEMORY * memory.kappa,
+        steepest.capped + MEMORY * memory.capped,
     )
 
 
@@ -98,6 +100,7 @@ def moved(on: Relaxation, now: Multipliers, along: Multipliers, excess: FloatArr
         (now.nu, along.nu, now.nu + _METRIC * price),
         (now.mu[others], along.mu[others], now.mu[others] + _METRIC * price),
         (now.kappa, along.kappa, now.kappa + _FLOORS * price * on.rows.limit[0]),
+        (now.capped, along.capped, now.capped + _FLOORS * price * on.rows.limit[0]),
     ]
     if twice:
         blocks.append((now.nested, along.nested, now.nested + _METRIC * price))
@@ -114,10 +117,10 @@ def moved(on: Relaxation, now: Multipliers, along: Multipliers, excess: FloatArr
         length = _length(excess, norm + np.sum(norms, axis=0))
         lengths = [length] * len(blocks)
     stepped = [_stepped(*block, own) for block, own in zip(blocks, lengths, strict=True)]
-    nu, mu, kappa = stepped[:3]
-    nested = stepped[3] if twice else now.nested
+    nu, mu, kappa, capped = stepped[:4]
+    nested = stepped[4] if twice else now.nested
     shares = _shared(on.layout, now.shares, along.shares, length)
-    return Multipliers(shares, nu, nested, np.vstack([now.mu[:1], mu]), kappa)
+    return Multipliers(shares, nu, nested, np.vstack([now.mu[:1], mu]), kappa, capped)
 
 
 def _length(excess: FloatArray, norm: FloatArray) -> FloatArray:

@@ -12,10 +12,11 @@ from budget_opt.model.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Degree:
-    """The T terms of one degree d >= 2: members (T, d), weight (T,)."""
+    """The T terms of one degree d >= 2: members (T, d), weight (T,), ceiling (T,), 1 where there is none."""
 
     members: IntArray
     weight: FloatArray
+    ceiling: FloatArray
 
     @property
     def degree(self) -> int:
@@ -32,8 +33,10 @@ class Structure:
     single: FloatArray
 
     @classmethod
-    def of(cls, incidence: csr_array, weight: FloatArray) -> Structure:
-        """The structure of moments (K, M) with weights (K,); weights of 0 take no part."""
+    def of(cls, incidence: csr_array, weight: FloatArray, ceiling: FloatArray | None = None) -> Structure:
+        """The structure of moments (K, M) with weights and ceilings (K,); weights of 0 take no part."""
+        if ceiling is None:
+            ceiling = np.ones_like(weight)
         sizes = np.diff(incidence.indptr)
         single = np.zeros(incidence.shape[1])
         degrees = []
@@ -43,5 +46,5 @@ class Structure:
             if size == 1:
                 np.add.at(single, members[:, 0], weight[rows])
             elif size > 1:
-                degrees.append(Degree(members, weight[rows]))
+                degrees.append(Degree(members, weight[rows], ceiling[rows]))
         return cls(int(incidence.shape[1]), tuple(degrees), single)

@@ -100,6 +100,7 @@ def subgradient(on: Relaxation, found: Evaluation, mixture: Mixture) -> Multipli
         _of_nested(on, found, weights),
         mu,
         _of_kappa(on, found, mixture),
+        np.zeros((0, on.count)) if on.cuts is None else on.cuts.spare(mixture.z),
     )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from budget_opt.certificate.box import Box, budget_rows, root_box
 from budget_opt.certificate.box import Rows as BudgetRows
-from budget_opt.certificate.boxes.bound import Relaxation, Rows
+from budget_opt.certificate.boxes.bound import Limits, Relaxation, Rows
 from budget_opt.certificate.boxes.layout import Layout
 from budget_opt.certificate.pruning.symmetry import classes
 from budget_opt.mechanisms import randomized_response as rr
@@ -21,9 +22,10 @@ _OUTWARD = 1e-12
 class Question:
     """A weighted sum with weights divided by `scale`, on the root box lower <= e <= upper (M, 1).
 
-    `budgets` (R, M) e <= `caps` (R,), one that contains all attributes first; floors and ceilings as 0-1
-    rows with logarithms of their limits;
-    `highest` (M, 1) the stated upper bounds; `twins` the classes of interchangeable attributes, in order.
+    `budgets` (R, M) e <= `caps` (R,), one that contains all attributes first; floors as 0-1 rows and
+    ceilings as lists of members, with logarithms of their limits;
+    `highest` (M, 1) the upper bounds besides `budgets`; `twins` the classes of interchangeable attributes, in
+    order.
     `free_below`, `free_above` (M, 1) say for whom the first-order condition bounds the price from below, and
     above.
     """
@@ -52,12 +54,12 @@ class Question:
         binding = _told(rows, box)
         return cls(
             arrays,
-            Layout.of(arrays.incidence, arrays.weight / scale),
+            Layout.of(arrays.incidence, arrays.weight / scale, np.exp(np.minimum(arrays.log_ceiling, 0.0))),
             scale,
             arrays.cardinality[:, None],
             box.lower[:, None],
             box.upper[:, None],
-            arrays.stated_upper[:, None],
+            _highest(arrays, box, rows.coefficient[binding], rows.limit[binding])[:, None],
             rows.coefficient[binding],
             rows.limit[binding],
             arrays.incidence[arrays.floors].toarray(),
@@ -71,6 +73,14 @@ class Question:
     def only_total(self) -> bool:
         """True where the total and bounds are the only constraints that can bind."""
         return len(self.caps) == 1 and not self.log_floor.size and not self.log_ceiling.size
+
+    @cached_property
+    def limits(self) -> Limits:
+        """Floors and ceilings."""
+        ceilings = np.zeros((self.log_ceiling.size, len(self.r)))
+        for row, inside in zip(ceilings, self.ceilings, strict=True):
+            row[inside] = 1.0
+        return Limits(self.floors, self.log_floor, ceilings, self.log_ceiling)
 
     def rows(self, lower: FloatArray, upper: FloatArray) -> Rows:
         """Budgets, and the ceilings' chords on boxes (M, B)."""
@@ -86,7 +96,8 @@ class Question:
         """Ceilings as rows s e <= beta (C, M, B), by chords of log lambda; 0 <= 0 where a lower end is 0.
 
         log lambda is concave and lies above its chord, so  sum log lambda <= log c  implies the row
-        (GLOBAL_SOLVER_PROOFS 4b); a smaller slope from the lower end stays below.
+        (GLOBAL_SOLVER_PROOFS 4b); a smaller slope from the lower end stays below. Rows are in the unit of the
+        total, so that their multipliers are of the size of its price.
         """
         slopes = np.zeros((self.log_ceiling.size, *lower.shape))
         limits = np.zeros((self.log_ceiling.size, lower.shape[1]))
@@ -100,13 +111,12 @@ class Question:
             parts = np.abs(top) + np.sum(np.abs(at_low) + rise * low, axis=0)
             slopes[row, inside] = rise
             limits[row] = (top - np.sum(at_low - rise * low, axis=0) + _OUTWARD * parts) * told
-        return slopes, limits
+        unit = self.caps[0]
+        return slopes * unit, limits * unit
 
     def relaxation(self, lower: FloatArray, upper: FloatArray, point: FloatArray) -> Relaxation:
         """The relaxation on boxes (M, B) with tangents at `point` in z."""
-        return Relaxation.of(
-            self.layout, self.r, (lower, upper), point, self.rows(lower, upper), (self.floors, self.log_floor)
-        )
+        return Relaxation.of(self.layout, self.r, (lower, upper), point, self.rows(lower, upper), self.limits)
 
 
 def _told(rows: BudgetRows, box: Box) -> IntArray:
@@ -121,6 +131,16 @@ def _told(rows: BudgetRows, box: Box) -> IntArray:
         if told and (not kept or np.sum(box.upper[member[k]]) > cap[k]):
             kept.append(k)
     return np.array(kept)
+
+
+def _highest(arrays: Arrays, box: Box, rows: FloatArray, caps: FloatArray) -> FloatArray:
+    """The upper bounds (M,) that are not a matter of the budgets kept: stated ones, and what others leave.
+
+    A budget that was dropped because the box says it all holds its members down like a stated bound.
+    """
+    left = caps[:, None] - (rows @ box.lower)[:, None] + rows * box.lower
+    by_rows = np.min(np.where(rows > 0, left, np.inf), axis=0)
+    return np.where(box.upper < by_rows * (1 - _OUTWARD), box.upper, arrays.stated_upper)
 
 
 def _used_box(arrays: Arrays) -> Box:

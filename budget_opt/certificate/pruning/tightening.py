@@ -66,7 +66,7 @@ def _by_ceilings(question: Question, lower: FloatArray, upper: FloatArray) -> No
 
 
 def values_and_pulls(layout: Layout, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The weighted sum (B,) at z (M, B), and its derivatives by z (M, B)."""
+    """The weighted sum (B,) at z (M, B), no term above its ceiling, and its derivatives without (M, B)."""
     value = layout.single @ z
     pull = np.repeat(layout.single[:, None], z.shape[1], axis=1)
     for degree in layout.degrees:
@@ -76,7 +76,10 @@ def values_and_pulls(layout: Layout, z: FloatArray) -> tuple[FloatArray, FloatAr
         for q in range(size - 1):
             before.append(before[-1] * factors[:, q])
             after.append(after[-1] * factors[:, size - 1 - q])
-        value = value + degree.weight @ (before[-1] * factors[:, -1])
+        product = before[-1] * factors[:, -1]
+        if degree.ceiling is not None:
+            product = np.minimum(product, degree.ceiling[:, None])
+        value = value + degree.weight @ product
         others = np.stack([before[q] * after[size - 1 - q] for q in range(size)], axis=1)
         others *= degree.weight[:, None, None]
         pull += degree.to_attributes @ others.reshape(-1, z.shape[1])

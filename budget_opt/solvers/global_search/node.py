@@ -53,6 +53,7 @@ def select(multipliers: Multipliers, index: IntArray) -> Multipliers:
         multipliers.nested[:, :, index],
         multipliers.mu[:, index],
         multipliers.kappa[:, index],
+        multipliers.capped[:, index],
     )
 
 
@@ -70,6 +71,7 @@ def chosen(better: BoolArray, one: Multipliers, other: Multipliers) -> Multiplie
         of(one.nested, other.nested),
         of(one.mu, other.mu),
         of(one.kappa, other.kappa),
+        of(one.capped, other.capped),
     )
 
 
@@ -99,7 +101,7 @@ class Node:
 def flattened(batch: Batch) -> FloatArray:
     """Point, hints and multipliers of every node as columns."""
     m = batch.multipliers
-    parts = [batch.point, *batch.hints, *m.shares, m.nu, m.nested, m.mu, m.kappa]
+    parts = [batch.point, *batch.hints, *m.shares, m.nu, m.nested, m.mu, m.kappa, m.capped]
     return np.concatenate([part.reshape(-1, batch.count) for part in parts])
 
 
@@ -109,10 +111,10 @@ def gathered(nodes: list[Node], like: Multipliers) -> Batch:
     attributes, count = nodes[0].lower.size, len(nodes)
     shapes = [(attributes,)] * 4
     shapes += [share.shape[:-1] for share in like.shares]
-    shapes += [part.shape[:-1] for part in (like.nu, like.nested, like.mu, like.kappa)]
+    shapes += [part.shape[:-1] for part in (like.nu, like.nested, like.mu, like.kappa, like.capped)]
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
     parts = [part.reshape(*shape, count) for part, shape in zip(np.split(numbers, ends), shapes, strict=True)]
-    multipliers = Multipliers(tuple(parts[4:-4]), *parts[-4:])
+    multipliers = Multipliers(tuple(parts[4:-5]), *parts[-5:])
     return Batch(
         np.stack([node.lower for node in nodes], axis=1),
         np.stack([node.upper for node in nodes], axis=1),
