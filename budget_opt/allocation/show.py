@@ -57,7 +57,9 @@ def lost_sentences(allocation: Allocation) -> list[str]:
     lost = [moment.label for moment in allocation.moments if moment.weight > 0 and moment.retention == 0]
     if not lost:
         return []
-    way_out = "A floor, an epsilon_min, or the objective geometric_mean would keep it."
+    way_out = "A floor or an epsilon_min would keep it, where budgets and pins leave room."
+    if allocation.objective.kind == "weighted_sum":
+        way_out = "A floor, an epsilon_min, or the objective geometric_mean would keep it."
     return [f"given up, nothing of it survives: {', '.join(lost)}. {way_out}"]
 
 
@@ -68,7 +70,7 @@ def level_lines(allocation: Allocation) -> list[str]:
         value = "undefined" if reached.value is None else f"{reached.value:.6g}"
         line = f"level {reached.level}: {allocation.objective.kind} {value}"
         if reached.bound is not None:
-            line += f"; proved: none that keeps the levels before passes {reached.bound:.6g}"
+            line += f"; proved: no split that does as well on the levels before is beyond {reached.bound:.6g}"
         lines.append(line)
     return lines
 

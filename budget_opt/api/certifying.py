@@ -24,7 +24,7 @@ def require_place(path: str | Path) -> Path:
     from budget_opt.certificate.document import is_certificate
 
     path = Path(path)
-    if path.exists() and not is_certificate(path):
+    if path.exists() and not (path.is_file() and is_certificate(path)):
         raise InputError(f"certificate: {path} exists and is not a certificate. Choose another name.")
     if not path.parent.is_dir():
         raise InputError(f"certificate: {path.parent} is not a folder. Make it first, or choose another.")

@@ -62,8 +62,12 @@ def solve(  # noqa: PLR0913, PLR0917 (each a word that users type)
     require_number(gap, "gap")
     if not SMALLEST_GAP <= gap <= LARGEST_GAP:
         raise InputError(f"gap: is {gap!r}, must be from {SMALLEST_GAP:g} to {LARGEST_GAP:g}.")
+    if time_limit is not None:
+        require_number(time_limit, "time_limit")
     if time_limit is not None and not 0 < time_limit < math.inf:
         raise InputError(f"time_limit: is {time_limit!r}, must be a positive number of seconds, or None.")
+    if solver is not None:
+        require(solver, str, "solver", "Name a method, or leave it out.")
     place = None if certificate is None else require_place(certificate)
     require_number(level_tolerance, "level_tolerance")
     if not SMALLEST_TOLERANCE <= level_tolerance <= LARGEST_TOLERANCE:

@@ -7,6 +7,7 @@ and shape; anything else is refused before it is read, and no more is unpacked t
 from __future__ import annotations
 
 import io
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -101,7 +102,7 @@ class Container:
         try:
             version = np.lib.format.read_magic(source)
             shape, fortran, dtype = np.lib.format.read_array_header_1_0(source, _HEADER_LIMIT)
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError, tokenize.TokenError):
             raise self._fault(member, "is no array") from None
         if version != (1, 0):
             raise self._fault(member, "is an array of another version than 1.0")

@@ -79,7 +79,8 @@ def _active_rows(frame: Frame, epsilon: FloatArray, tolerance: float) -> _Active
     if arrays.objective == "max_min":
         used = arrays.weight > 0
         ratio = np.where(used, kept - np.log(arrays.target), np.inf)
-        moments = np.flatnonzero(used & (ratio - np.min(ratio) <= tolerance))
+        with np.errstate(invalid="ignore"):  # -inf where nothing can survive
+            moments = np.flatnonzero(used & (ratio - np.min(ratio) <= tolerance))
     return _Active(floors, moments, budgets, ceilings)
 
 

@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 - a traceback could show a cell, and 1 means a failed claim
         return complain_of_surprise(error)
     if code == INTERRUPTED:
-        note("interrupted; no release was left half written")
+        note("interrupted; what was written before is whole, nothing is half written")
     return code
 
 

@@ -82,6 +82,8 @@ def solve(
     """Find the best split of the budget and prove how good it is."""
     if output is not None:
         _require_replaceable(output)
+        if certificate is not None and output.absolute() == certificate.absolute():
+            raise InputError(f"--certificate: {certificate} is the allocation's file. Choose another name.")
     question = Problem.read(problem)
     if objective is not None or epsilon is not None:
         changes = {"objective": objective, "total_epsilon": epsilon}
@@ -150,6 +152,8 @@ def judge(
 
 def _require_replaceable(output: Path) -> None:
     """Only an allocation may be replaced by an allocation: not a problem, and no table."""
+    if not output.parent.is_dir():
+        raise InputError(f"--output: {output.parent} is not a folder. Make it first, or choose another.")
     if not output.exists():
         return
     try:

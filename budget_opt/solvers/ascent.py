@@ -70,7 +70,8 @@ def shared_out(
     least, most = _bracket(problem, ratio)
     price = np.clip(0.5 * (least + most) if start is None else start, least, most)
     for _ in range(_NEWTONS):
-        free = rr.epsilon_for_log_retention_slope(np.exp(price) / ratio, r)
+        with np.errstate(over="ignore"):
+            free = rr.epsilon_for_log_retention_slope(np.exp(price) / ratio, r)
         epsilon = np.clip(free, low, high)
         over = np.sum(epsilon - low, axis=0) - problem.rest
         least, most = np.where(over > 0, price, least), np.where(over > 0, most, price)

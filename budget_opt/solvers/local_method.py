@@ -85,6 +85,7 @@ def _search(task: Task, reduction: Reduction, best: Best, random_starts: int) ->
 
     if total is not None and only_total(reduction):
         seen(inner_start(reduction.program))
+        seen(np.minimum(total.lower + total.rest / total.lower.size, total.upper))
         best_splits(total, check, seen)
         return
     reduction = local.off_zero(reduction)
@@ -146,6 +147,6 @@ def _starts(
 def tidied(task: Task, epsilon: FloatArray, best: Best) -> FloatArray:
     """The split, with attributes that hold next to nothing at their lower bounds."""
     above = epsilon - task.arrays.lower
-    nothing = above < 1e-9 * np.max(above, initial=0.0)
+    nothing = above < 1e-8 * np.max(above, initial=0.0)
     trimmed = np.where(nothing, task.arrays.lower, epsilon)
     return trimmed if local.keeps_all(task.arrays, trimmed) and best.as_good(trimmed) else epsilon

@@ -190,5 +190,7 @@ def test_levels_are_shown_with_what_is_proved_of_them() -> None:
     assert row(str(made), "level 2") == "level 2: weighted_sum 0"
     first, second = made.levels
     proved = replace(made, levels=(first, replace(second, bound=0.125)))
-    assert row(str(proved), "level 2").endswith("proved: none that keeps the levels before passes 0.125")
+    assert row(str(proved), "level 2").endswith(
+        "no split that does as well on the levels before is beyond 0.125"
+    )
     assert "level" not in str(allocation_of())

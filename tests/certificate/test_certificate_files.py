@@ -125,6 +125,10 @@ def _emptied(members: Members) -> Members:
     return {**members, **emptied}
 
 
+_HEADER = b"{'descr': '<f8', 'fortran_order': False, 'shape': " + b"(" * 3000
+_UNENDING = b"\x93NUMPY\x01\x00" + len(_HEADER).to_bytes(2, "little") + _HEADER
+
+
 Damage = Callable[[Members], Members]
 DAMAGES: dict[str, tuple[Damage, str]] = {
     "another format": (lambda m: with_header(m, format="budget-opt/problem"), "format"),
@@ -141,6 +145,7 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "an array less": (lambda m: {k: v for k, v in m.items() if k != "tree/at.npy"}, "at.npy is missing"),
     "a member more": (lambda m: {**m, "more.npy": npy(np.zeros(1))}, "more.npy does not belong"),
     "no array at all": (lambda m: {**m, "tree/at.npy": b"nothing"}, "is no array"),
+    "a header without end": (lambda m: {**m, "tree/at.npy": _UNENDING}, "is no array"),
     "a pickle": (lambda m: {**m, "tree/at.npy": npy(np.array([{}], dtype=object))}, "has type |O"),
     "another type": (lambda m: {**m, "plane/point.npy": npy(np.zeros(4, np.float32))}, "has type <f4"),
     "another shape": (lambda m: {**m, "plane/point.npy": npy(np.zeros(5))}, "must have <f8 and"),

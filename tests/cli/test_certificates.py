@@ -68,3 +68,22 @@ def test_the_schema_of_a_certificate_has_the_fields_of_its_json(run_module: Run)
     assert done.returncode == 0, done.stderr
     schema = json.loads(done.stdout)
     assert set(schema["required"]) == set(schema["properties"]) == set(Header.model_fields)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("-o", "same", "--certificate", "same"), "is the allocation's file"),
+        (("-o", "nowhere/allocation.json"), "is not a folder"),
+        (("--certificate", "nowhere/proof.zip"), "is not a folder"),
+        (("--certificate", "/dev/null"), "is not a certificate"),
+    ],
+)
+def test_places_that_will_not_do_are_told_before_the_solve(
+    options: tuple[str, ...], told: str, problem_file: Path, tmp_path: Path, run_module: Run
+) -> None:
+    refused = run_module("-m", "budget_opt", "solve", str(problem_file), *options, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert told in refused.stderr
+    assert refused.stdout == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["problem.json"]

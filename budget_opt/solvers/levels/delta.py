@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-ENOUGH = 0.7
+ENOUGH = 0.9
 """Share of the allowance that, once used, ends the search."""
-_AIM = 0.85
+_AIM = 0.95
 _STRIDE = 30.0
 """Factor while the best delta is bounded from one side only."""
 _RANGE = 1e12
 """Between the first delta and the last."""
-_NARROW = 1.1
+_NARROW = 1.02
 """Ratio of a delta that is too large to one that is not at which the search ends: the use jumps there."""
 
 

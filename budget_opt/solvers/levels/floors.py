@@ -23,6 +23,8 @@ def next_level(
     floors = arrays.log_floor
     for level in kept:
         counted = level.arrays.weight > 0
+        if level.reference <= 0:  # nothing of it can survive: there is nothing to keep
+            continue
         wanted = np.log(level.reference) - np.log1p(tolerance) + np.log(arrays.target)
         floors = np.where(counted, np.maximum(floors, wanted), floors)
     found = solve(replace(arrays, log_floor=floors))

@@ -15,8 +15,9 @@ from budget_opt.solvers import table
 from budget_opt.solvers.answer import Callback, Candidate, Clock, Settings
 from budget_opt.solvers.explanation import Names
 from budget_opt.solvers.global_search.method import DEFAULT_LIMIT
-from budget_opt.solvers.levels import floors, weights
+from budget_opt.solvers.levels import floors, mixing, weights
 from budget_opt.solvers.levels.kept import Advance, Kept
+from budget_opt.solvers.reduction import alive
 
 _AIM = 1.0 - 1e-6
 """Of the tolerance, so that the rounding of epsilons does not pass it."""
@@ -89,6 +90,8 @@ def _next(
     """The advance of one level, and the weights of all levels so far."""
     arrays, clock, settings = ask.levels[number], Clock(ask.time), replace(ask.settings, record=False)
     if arrays.objective == "max_min":
+        if np.any(arrays.weight > alive(arrays)):  # one of its moments cannot survive: the least is 0
+            return Advance(split, lambda _: 0.0), so_far
         tolerance = _AIM * ask.tolerance
         try:
             found = floors.next_level(arrays, kept, tolerance, lambda one: ask.solve(one, settings, clock))
@@ -101,7 +104,13 @@ def _next(
     settings = replace(settings, gap=max(_FINEST_GAP, settings.gap * ask.tolerance))
     pair = weights.Sum(so_far, _normalized(arrays))
     better = weights.next_level(pair, split, kept, allowances, lambda one: ask.solve(one, settings, clock))
-    return (None, so_far) if better is None else better
+    if better is None:
+        return None, so_far
+    advance, weighted = better
+    if arrays.is_convex:  # the best split at the tolerance that it uses
+        return advance, weighted
+    wanted = mixing.own_optimum(arrays, lambda one: ask.solve(one, settings, clock))
+    return mixing.towards(advance, wanted, arrays, kept, allowances), weighted
 
 
 def _candidate(ask: Ask, first: Candidate, split: FloatArray, seconds: float) -> Candidate:
