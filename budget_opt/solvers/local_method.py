@@ -25,7 +25,7 @@ from budget_opt.solvers.search import best_splits
 
 _SHARE = 0.7
 """Of a time limit, for the search; the rest is for the bound."""
-_RANDOM_STARTS = 4
+RANDOM_STARTS = 4
 """Splits of each kind besides the even one from which the constrained local search starts."""
 
 
@@ -41,7 +41,7 @@ def solve(task: Task) -> tuple[FloatArray, Certificate]:
     return epsilon, _certificate(task, epsilon)
 
 
-def found(task: Task, random_starts: int = _RANDOM_STARTS) -> tuple[Reduction, Best]:
+def found(task: Task, random_starts: int = RANDOM_STARTS) -> tuple[Reduction, Best]:
     """The best split that local search finds, without a bound; raises as `solve` does.
 
     `random_starts` are tried besides the even split and the optima under the total alone.

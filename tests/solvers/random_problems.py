@@ -10,8 +10,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from budget_opt.mechanisms.exact import exact, float_at_most
-from budget_opt.model.arrays import TOTAL, Arrays, Budget, FloatArray, Objective
-from budget_opt.model.objectives import log_retentions
+from budget_opt.model.arrays import MINIMIZED, TOTAL, Arrays, Budget, FloatArray, Objective
+from budget_opt.model.objectives import log_retentions, value
 
 
 def build(
@@ -87,6 +87,16 @@ def random_split(arrays: Arrays, rng: np.random.Generator, scale: float = 1.0) -
     highest = np.where(np.isfinite(arrays.upper), arrays.upper, np.inf)
     split: FloatArray = np.minimum(arrays.lower + (1 - 1e-12) * left * share, highest)
     return split
+
+
+def no_split_is_beyond(arrays: Arrays, bound: float, seed: int, count: int) -> None:
+    """The law of every bound, tried on random splits; those that break a constraint do not count."""
+    rng = np.random.default_rng(seed)
+    sign = -1.0 if arrays.objective in MINIMIZED else 1.0
+    for _ in range(count):
+        split = random_split(arrays, rng)
+        if not broken(arrays, split):
+            assert sign * value(arrays, split) <= sign * bound
 
 
 def random_problem(

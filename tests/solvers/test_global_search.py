@@ -22,7 +22,7 @@ from budget_opt.solvers.answer import Clock, Report, Settings, Task
 from budget_opt.solvers.global_search import method
 from budget_opt.solvers.global_search.search import Search
 from budget_opt.solvers.table import solve
-from tests.solvers.random_problems import broken, build, random_problem, random_split
+from tests.solvers.random_problems import broken, build, no_split_is_beyond, random_problem
 
 FAST = ["dense5_0.7", "dense8_0.7", "dense10_0.7", "dense10_2.0", "sym5", "sym8"]
 
@@ -55,7 +55,12 @@ def _searched(arrays: Arrays, limit: float | None = 20.0) -> tuple[FloatArray, C
 
 @pytest.mark.parametrize("name", FAST)
 def test_the_known_optimum_is_proved(shared_instances: Path, name: str) -> None:
-    arrays, known = instance(shared_instances, name)
+    proves_the_known_optimum(shared_instances, name)
+
+
+def proves_the_known_optimum(folder: Path, name: str) -> None:
+    """The law: within the default limit, proved to 1e-6, inside every constraint."""
+    arrays, known = instance(folder, name)
     found = solve(arrays)
     assert found.status == "optimal"
     assert found.certificate.value == pytest.approx(known, rel=1e-6)
@@ -73,10 +78,8 @@ class Planted:
         return False
 
 
-@pytest.mark.parametrize("share", [0.9, 0.999, 0.99999])
-@pytest.mark.parametrize("seed", range(2))
-def test_a_planted_optimum_is_never_lost(seed: int, share: float) -> None:
-    arrays = _small(seed)
+def never_lost(arrays: Arrays, share: float, most: int) -> None:
+    """The law: with a share of the optimum planted, no bound of so many nodes falls below the optimum."""
     best = local_method.found(Task(arrays, Settings(), Clock(None)))[1]
     assert best.epsilon is not None
     search = Search(Question.of(arrays), 1e-9, Planted(arrays, best.epsilon, share), lambda: None)
@@ -84,7 +87,7 @@ def test_a_planted_optimum_is_never_lost(seed: int, share: float) -> None:
 
     def told(bound: float, nodes: int) -> None:
         bounds.append(bound)
-        if nodes > 400:
+        if nodes > most:
             raise KeyboardInterrupt
 
     with suppress(KeyboardInterrupt):
@@ -93,17 +96,20 @@ def test_a_planted_optimum_is_never_lost(seed: int, share: float) -> None:
     assert search.bound >= best.value
 
 
+@pytest.mark.parametrize("share", [0.9, 0.999, 0.99999])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_planted_optimum_is_never_lost(seed: int, share: float) -> None:
+    arrays = _small(seed)
+    never_lost(arrays, share, 400)
+
+
 @pytest.mark.parametrize("seed", range(16))
 def test_random_problems_of_every_kind_keep_all_constraints_and_no_point_passes_the_bound(seed: int) -> None:
     arrays = random_problem(seed, "weighted_sum", ceilings=seed % 3 == 2)
     found = solve(arrays, Settings(time_limit=0.8))
     assert broken(arrays, found.epsilon) == []
     assert found.certificate.bound >= found.certificate.value
-    rng = np.random.default_rng(seed)
-    for _ in range(200):
-        split = random_split(arrays, rng)
-        if not broken(arrays, split):
-            assert value(arrays, split) <= found.certificate.bound
+    no_split_is_beyond(arrays, found.certificate.bound, seed, 200)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -180,3 +186,37 @@ def test_interchangeable_attributes_are_recognised_and_no_others() -> None:
     assert [list(found) for found in classes(arrays)] == [[0, 1, 2]]
     heavier = build("weighted_sum", [4, 4, 4, 4, 4], pairs, 3.0, weight=[2, 1, 1, 1, 1, 1, 1])
     assert [list(found) for found in classes(heavier)] == [[0, 1]]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_larger_total_or_a_dropped_floor_never_hurts(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    pairs = [[i, j] for i in range(5) for j in range(i + 1, 5)]
+    weight, cardinality = rng.lognormal(0, 1, 10), rng.integers(2, 16, 5)
+    floor = np.where(np.arange(10) == seed, 0.1, 0.0)
+
+    def proved(total: float, floors: FloatArray) -> Certificate:
+        return _searched(build("weighted_sum", cardinality, pairs, total, weight=weight, floor=floors))[1]
+
+    less, more, free = proved(8.0, floor), proved(9.0, floor), proved(8.0, np.zeros(10))
+    assert more.bound >= less.value
+    assert free.bound >= less.value
+    assert max(one.relative_gap for one in (less, more, free)) <= 1e-6
+
+
+@pytest.mark.parametrize("total", [1e-2, 1e-4])
+def test_small_totals_approach_the_limit_in_which_lambda_is_epsilon_over_r(total: float) -> None:
+    """There the sum is w e_i e_j / (r_i r_j): a grid on the simplex knows its maximum."""
+    cardinality, weight = np.array([3, 5, 8]), np.array([1.0, 2.0, 1.5])
+    problem = build("weighted_sum", cardinality, [[0, 1], [0, 2], [1, 2]], total, weight=weight)
+    proved = _searched(problem)[1]
+    # with x_i = e_i / total the limit is a quadratic form on the simplex
+    form = np.zeros((3, 3))
+    for w, (i, j) in zip(weight, [(0, 1), (0, 2), (1, 2)], strict=True):
+        form[i, j] = w / (cardinality[i] * cardinality[j])
+    grid = np.linspace(0, 1, 401)
+    x, y = (axis.ravel() for axis in np.meshgrid(grid, grid))
+    shares = np.stack([x, y, 1 - x - y])[:, x + y <= 1]
+    limit = float(np.max(np.einsum("is,ij,js->s", shares, form, shares)))
+    assert proved.value / total**2 == pytest.approx(limit, rel=total + 1e-4)
+    assert proved.relative_gap <= 1e-6

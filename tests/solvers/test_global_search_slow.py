@@ -9,7 +9,7 @@ import pytest
 from budget_opt.solvers.answer import Settings
 from budget_opt.solvers.table import solve
 from tests.solvers.random_problems import broken
-from tests.solvers.test_global_search import instance
+from tests.solvers.test_global_search import instance, proves_the_known_optimum
 
 CLOSED = [
     "dense10_0.2", "dense12_0.7", "dense15_0.2", "dense15_0.7", "dense15_2.0", "dense20_0.2", "dense20_0.7",
@@ -23,12 +23,7 @@ OPEN = ["mix20_1.0"]
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CLOSED)
 def test_the_known_optimum_is_proved(shared_instances: Path, name: str) -> None:
-    arrays, known = instance(shared_instances, name)
-    found = solve(arrays)
-    assert found.status == "optimal"
-    assert found.certificate.value == pytest.approx(known, rel=1e-6)
-    assert found.certificate.bound >= known
-    assert broken(arrays, found.epsilon) == []
+    proves_the_known_optimum(shared_instances, name)
 
 
 @pytest.mark.slow

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import numpy as np
 import pytest
 
-from budget_opt.certificate.pruning.question import Question
-from budget_opt.solvers import local_method
-from budget_opt.solvers.answer import Clock, Settings, Task
-from budget_opt.solvers.global_search.search import Search
 from tests.solvers.random_problems import build
-from tests.solvers.test_global_search import Planted
+from tests.solvers.test_global_search import never_lost
 
 
 @pytest.mark.parametrize("share", [0.9, 0.9999])
@@ -25,17 +19,4 @@ def test_a_planted_optimum_is_never_lost_under_large_terms(seed: int, share: flo
     weight = rng.lognormal(0, 1, len(moments))
     cardinality = rng.integers(2, 20, 7)
     arrays = build("weighted_sum", cardinality, sorted(moments), float(rng.uniform(4, 12)), weight=weight)
-    best = local_method.found(Task(arrays, Settings(), Clock(None)))[1]
-    assert best.epsilon is not None
-    search = Search(Question.of(arrays), 1e-9, Planted(arrays, best.epsilon, share), lambda: None)
-    bounds: list[float] = []
-
-    def told(bound: float, nodes: int) -> None:
-        bounds.append(bound)
-        if nodes > 100:
-            raise KeyboardInterrupt
-
-    with suppress(KeyboardInterrupt):
-        search.run(told)
-    assert min(bounds) >= best.value
-    assert search.bound >= best.value
+    never_lost(arrays, share, 100)

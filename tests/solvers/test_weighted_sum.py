@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import Arrays
-from budget_opt.model.objectives import value
 from budget_opt.solvers.answer import Candidate, Settings
 from budget_opt.solvers.ascent import Sum, ascend, shared_out, starts
 from budget_opt.solvers.table import solve as solve_by
-from tests.solvers.random_problems import broken, build, random_problem, random_split
+from tests.solvers.random_problems import broken, build, no_split_is_beyond, random_problem
 
 LOCAL = Settings(solver="local search")
 
@@ -141,11 +140,7 @@ def test_random_problems_are_solved_inside_their_constraints_with_a_valid_bound(
     found = solve(arrays)
     assert broken(arrays, found.epsilon) == []
     assert found.certificate.bound >= found.certificate.value
-    rng = np.random.default_rng(seed)
-    for _ in range(50):
-        split = random_split(arrays, rng)
-        if not broken(arrays, split):
-            assert value(arrays, split) <= found.certificate.bound
+    no_split_is_beyond(arrays, found.certificate.bound, seed, 50)
 
 
 def _sum(seed: int, n: int = 7) -> Sum:

@@ -26,8 +26,6 @@ class Question:
     ceilings as lists of members, with logarithms of their limits;
     `highest` (M, 1) the upper bounds besides `budgets`; `twins` the classes of interchangeable attributes, in
     order.
-    `free_below`, `free_above` (M, 1) say for whom the first-order condition bounds the price from below, and
-    above.
     """
 
     arrays: Arrays

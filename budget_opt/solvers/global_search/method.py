@@ -41,8 +41,8 @@ def solve(task: Task) -> tuple[FloatArray, Certificate]:
     if not np.any(arrays.weight > 0):
         return local_method.solve(task)
     # under ceilings the relaxed points of the search are seldom near a good split
-    starts = {} if arrays.ceilings.size else {"random_starts": 0}
-    reduction, best = local_method.found(task, **starts)
+    starts = local_method.RANDOM_STARTS if arrays.ceilings.size else 0
+    reduction, best = local_method.found(task, starts)
     if not reduction.free.size or local_method.as_sum(reduction) is None:
         assert best.epsilon is not None
         return best.epsilon, certify(arrays, best.epsilon)
