@@ -8,7 +8,8 @@ import tomllib
 from pathlib import Path
 
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
-listed = [*project["dependencies"], *project["optional-dependencies"]["demo"]]
+extras = project["optional-dependencies"]
+listed = [*project["dependencies"], *extras["demo"], *extras["formulas"], *extras["codebooks"]]
 for requirement in listed:
     name, version = re.fullmatch(r"([A-Za-z0-9_-]+)>=([0-9.]+)", requirement).groups()
     print(f"{name}=={version}")

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import io
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from budget_opt.mechanisms.exact import exact, float_at_least
+from budget_opt.tables.printing import WIDTH, percent, plain_text
 
 if TYPE_CHECKING:
     from budget_opt.allocation.allocation import AllocatedMoment, Allocation, Outcome
 
-WIDTH = 100
 PRICES = 5
 """Prices of each kind that are shown."""
 
 
 def as_text(allocation: Allocation, width: int = WIDTH) -> str:
     """Both tables and the summary as plain text without colours."""
-    buffer = io.StringIO()
-    console = Console(
-        file=buffer, width=width, no_color=True, highlight=False, force_jupyter=False, force_terminal=False
-    )
-    console.print(renderable(allocation))
-    return "\n".join(line.rstrip() for line in buffer.getvalue().rstrip().splitlines())
+    return plain_text(renderable(allocation), width)
 
 
 def renderable(allocation: Allocation) -> RenderableType:
@@ -165,12 +159,3 @@ def outcome_sentence(outcome: Outcome) -> str:
     )
     by = f"{outcome.solver}, {outcome.seconds:.2g} s"
     return f"{outcome.kind} {value}, bound {outcome.bound:.6g}\n{proof} ({by})"
-
-
-def percent(share: float) -> str:
-    """A share as people say it: 37.8 %, 0.90 %, 1.2e-05."""
-    if share == 0:
-        return "0 %"
-    if share < 1e-4:
-        return f"{share:.2g}"
-    return f"{100 * share:.1f} %" if share >= 0.01 else f"{100 * share:.2g} %"

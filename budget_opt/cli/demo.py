@@ -16,12 +16,13 @@ from rich.table import Table
 from rich.text import Text
 
 import budget_opt as bo
-from budget_opt.allocation.show import percent, renderable
+from budget_opt.allocation.show import renderable
 from budget_opt.api.publishing import VERIFICATION, Place, Published, publish
 from budget_opt.cli.output import out
 from budget_opt.cli.survey import load_survey, survey_problem
 from budget_opt.cli.tables import estimates_table
 from budget_opt.errors import InputError
+from budget_opt.tables.printing import percent
 
 if TYPE_CHECKING:
     from budget_opt.estimators.estimate import MomentEstimate

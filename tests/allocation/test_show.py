@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 
 from budget_opt.allocation import Allocation, Statement, allocate, uniform
-from budget_opt.allocation.show import WIDTH, as_text, headline, outcome_sentence, percent
+from budget_opt.allocation.show import as_text, headline, outcome_sentence
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.moment import CrossMoment
 from budget_opt.model.problem import Problem
+from budget_opt.tables.printing import WIDTH, percent
 from tests.strategies import problems
 
 

@@ -1,0 +1,1 @@
+"""Declared domains from the codebooks of other tools, never from values."""

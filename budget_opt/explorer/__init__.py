@@ -1,0 +1,1 @@
+"""Sliders in a notebook: a split that follows while a person moves them."""

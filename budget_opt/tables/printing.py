@@ -1,0 +1,32 @@
+"""Tables as text that people read, the same in Python, on the command line and in a file."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+WIDTH = 100
+
+
+def plain_text(content: RenderableType, width: int = WIDTH) -> str:
+    """What a rich console would print, as plain text without colours and trailing blanks."""
+    from rich.console import Console
+
+    buffer = io.StringIO()
+    console = Console(
+        file=buffer, width=width, no_color=True, highlight=False, force_jupyter=False, force_terminal=False
+    )
+    console.print(content)
+    return "\n".join(line.rstrip() for line in buffer.getvalue().rstrip().splitlines())
+
+
+def percent(share: float) -> str:
+    """A share as people say it: 37.8 %, 0.90 %, 1.2e-05."""
+    if share == 0:
+        return "0 %"
+    if share < 1e-4:
+        return f"{share:.2g}"
+    return f"{100 * share:.1f} %" if share >= 0.01 else f"{100 * share:.2g} %"
