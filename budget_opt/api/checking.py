@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from budget_opt.api.arguments import require_number
-from budget_opt.errors import InfeasibleError, InputError
+from budget_opt.api.needs import least_need
+from budget_opt.errors import InfeasibleError, InputError, ProblemError
 from budget_opt.mechanisms import randomized_response as rr
-from budget_opt.model.problem import Problem
+from budget_opt.model.documents import read_document
+from budget_opt.model.moment_rules import Origin, origins_of
+from budget_opt.model.problem import FORMAT, VERSION, Problem
+from budget_opt.tables.printing import plain_text, text_table
 
 HOPELESS = 0.01
 """A moment that keeps less than this even with the whole total for itself is called hopeless."""
+SHOWN = 100
+"""Moments of rules that are listed for people."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +29,8 @@ class Findings:
     """A problem in numbers, whether it is possible, and what in it deserves a second thought.
 
     `least_total` (nats) is a total that floors, pins and minima fit in, None where they need nothing or
-    where none is known. `impossible` says why no split meets the problem; None where one does.
+    where none is known. `impossible` says why no split meets the problem; None where one does. `origins`
+    say where each moment comes from and why it is needed, where the problem's file has moment rules.
     """
 
     name: str
@@ -33,6 +41,7 @@ class Findings:
     least_total: float | None
     warnings: tuple[str, ...]
     impossible: InfeasibleError | None = None
+    origins: tuple[Origin, ...] = ()
 
     @property
     def feasible(self) -> bool:
@@ -42,6 +51,7 @@ class Findings:
     def to_dict(self) -> dict[str, Any]:
         """The findings as JSON; `infeasibility` holds the message and `errors.Infeasibility`."""
         plain = {**vars(self), "feasible": self.feasible, "warnings": list(self.warnings)}
+        plain["origins"] = [vars(origin) | {"attributes": list(origin.attributes)} for origin in self.origins]
         failure = plain.pop("impossible")
         plain["infeasibility"] = failure and {"message": str(failure), **failure.why.to_dict()}
         return plain
@@ -52,7 +62,20 @@ class Findings:
         counted = ", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in numbers.items())
         counts = f"{counted}, {total}"
         lines = [f"{self.name or 'problem'}: {counts}", self._verdict()]
-        return "\n".join([*lines, *(f"note: {warning}" for warning in self.warnings)])
+        return "\n".join([*lines, *(f"note: {warning}" for warning in self.warnings), *self._expansion()])
+
+    def _expansion(self) -> list[str]:
+        """The moments that rules stand for, as a table; a long one is cut."""
+        from_rules = [origin for origin in self.origins if origin.rule]
+        if not from_rules:
+            return []
+        rows = [
+            (" x ".join(origin.attributes), f"{origin.source} ({origin.rule})", origin.why)
+            for origin in from_rules[:SHOWN]
+        ]
+        left = len(from_rules) - len(rows)
+        more = [f"and {left:,} more: --json and --expanded have all"] if left else []
+        return [plain_text(text_table(("moment", "from", "why it is needed"), rows)), *more]
 
     def _verdict(self) -> str:
         if self.impossible is not None:
@@ -60,6 +83,14 @@ class Findings:
         if self.least_total is None:
             return "feasible: no floor, pin or minimum needs anything"
         return f"feasible: the least total that meets floors, pins and minima is {self.least_total:.6g}"
+
+
+def check_file(path: str | Path, time_limit: float | None = None) -> tuple[Problem, Findings]:
+    """The problem in a file, its rules expanded, and what `check` says; raises what both raise."""
+    document = read_document(path, FORMAT, VERSION, ProblemError)
+    problem = Problem.from_dict(document)
+    origins = origins_of(document, problem.names) if document.get("moment_rules") else ()
+    return problem, replace(check(problem, time_limit), origins=origins)
 
 
 def check(problem: Problem, time_limit: float | None = None) -> Findings:
@@ -75,7 +106,7 @@ def check(problem: Problem, time_limit: float | None = None) -> Findings:
             raise InputError(f"time_limit: is {time_limit!r}, must be a number of seconds from 0, or None.")
     least, impossible = None, None
     try:
-        least = _least_total(problem, time_limit)
+        least = least_need(problem, time_limit).total or None
     except InfeasibleError as failure:
         least, impossible = failure.least_total, failure
     return Findings(
@@ -88,24 +119,6 @@ def check(problem: Problem, time_limit: float | None = None) -> Findings:
         warnings=(*_unused(problem), *_hopeless(problem), *_without_scores(problem), *_not_public(problem)),
         impossible=impossible,
     )
-
-
-def _least_total(problem: Problem, time_limit: float | None) -> float | None:
-    """What everything that the problem demands needs together."""
-    from budget_opt.solvers.answer import Settings
-    from budget_opt.solvers.explanation import Names, unreleasable
-    from budget_opt.solvers.feasibility import passes_a_ceiling, unreleased
-    from budget_opt.solvers.table import solve
-
-    arrays = problem.arrays
-    names = Names(problem.names, [moment.label for moment in problem.moments])
-    if unreleased(arrays).size:
-        raise unreleasable(unreleased(arrays), names)
-    if arrays.floors.size == 0 and not passes_a_ceiling(arrays):
-        return float(arrays.lower.sum()) or None
-    least = replace(arrays, objective="min_epsilon")
-    settings = Settings() if time_limit is None else Settings(explanation_limit=time_limit)
-    return solve(least, settings, None, names).certificate.value
 
 
 def _unused(problem: Problem) -> list[str]:

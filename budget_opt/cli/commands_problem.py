@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from budget_opt import Allocation, Problem
+from budget_opt import Allocation, Problem, rounded
 from budget_opt import solve as solve_problem
-from budget_opt.allocation.schema import FORMAT as ALLOCATION_FORMAT
 from budget_opt.allocation.show import renderable
 from budget_opt.cli.output import out, out_json
 from budget_opt.cli.progress import solve_progress
+from budget_opt.cli.replacing import require_replaceable
 from budget_opt.errors import InfeasibleError, InputError, VerificationError
 from budget_opt.model.arrays import Objective
 
@@ -38,16 +37,28 @@ def check(
         float | None,
         typer.Option(help="Seconds for explaining an impossible problem, 5 by default."),
     ] = None,
+    expanded: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the problem with the moments of its rules, to a new file."),
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Say what is hard or impossible in a problem, and why; exit code 3 where it is infeasible."""
-    from budget_opt.api.checking import check as check_problem
+    """Say what is hard or impossible in a problem, and why; exit code 3 where it is infeasible.
 
-    findings = check_problem(Problem.read(problem), time_limit)
+    Moments that rules of the file stand for are listed, each with the reason.
+    """
+    from budget_opt.api.checking import check_file
+    from budget_opt.model.documents import write_document
+
+    question, findings = check_file(problem, time_limit)
+    if expanded is not None:
+        write_document(question.to_dict(), expanded, new=True)
     if as_json:
         out_json(findings.to_dict())
     else:
         out(str(findings))
+        if expanded is not None:
+            out(f"written: {expanded}")
     return 0 if findings.feasible else InfeasibleError.exit_code
 
 
@@ -77,11 +88,16 @@ def solve(
     level_tolerance: Annotated[
         float, typer.Option(help="Relative gap that a level of moments may lose to the levels after it.")
     ] = 1e-3,
+    step: Annotated[
+        float | None, typer.Option(help="Give the best split whose epsilons are multiples of this: 0.05.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the best split of the budget and prove how good it is."""
+    if step is not None and certificate is not None:
+        raise InputError("--step: a certificate proves the split off the grid. Leave one of the two out.")
     if output is not None:
-        _require_replaceable(output)
+        require_replaceable(output)
         if certificate is not None and output.absolute() == certificate.absolute():
             raise InputError(f"--certificate: {certificate} is the allocation's file. Choose another name.")
     question = Problem.read(problem)
@@ -100,15 +116,25 @@ def solve(
             certificate=certificate,
             level_tolerance=level_tolerance,
         )
+    allocation, notes = _on_grid(allocation, step, question)
     if output is not None:
         allocation.write(output)
     if as_json:
         out_json(allocation.to_dict())
     else:
         out(renderable(allocation))
-        for written in (output, certificate):
-            if written is not None:
-                out(f"written: {written}")
+        for note in (*notes, *(f"written: {path}" for path in (output, certificate) if path is not None)):
+            out(note)
+
+
+def _on_grid(
+    allocation: Allocation, step: float | None, problem: Problem
+) -> tuple[Allocation, tuple[str, ...]]:
+    """The best split of multiples of the step, where one is asked for, and what it costs."""
+    if step is None:
+        return allocation, ()
+    found = rounded(allocation, step, problem)
+    return found.allocation, (found.sentence,)
 
 
 def judge(
@@ -129,10 +155,10 @@ def judge(
 ) -> int:
     """Say what a split is worth, what is possible, and what it breaks (then exit code 1)."""
     from budget_opt.api.judging import judge as judge_split
-    from budget_opt.api.judging import read_split
+    from budget_opt.api.splits import read_split
 
     if output is not None:
-        _require_replaceable(output)
+        require_replaceable(output)
     question = Problem.read(problem)
     with solve_progress() as progress:
         judged = judge_split(
@@ -150,27 +176,36 @@ def judge(
     return 0 if judged.keeps_all else VerificationError.exit_code
 
 
-def _require_replaceable(output: Path) -> None:
-    """Only an allocation may be replaced by an allocation: not a problem, and no table."""
-    if not output.parent.is_dir():
-        raise InputError(f"--output: {output.parent} is not a folder. Make it first, or choose another.")
-    if not output.exists():
-        return
-    try:
-        stated = json.loads(output.read_bytes()).get("format")
-    except (OSError, ValueError, AttributeError):
-        stated = None
-    if stated != ALLOCATION_FORMAT:
-        raise InputError(f"-o {output}: exists and is not an allocation. Choose another name.")
+def show(
+    allocation: AllocationFile,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say where the budget goes, and what each limit costs.")
+    ] = False,
+    problem: Annotated[
+        Path | None,
+        typer.Option(metavar="PROBLEM", help="For --explain: what it was made from, with pins and bounds."),
+    ] = None,
+    time_limit: Annotated[float, typer.Option(help="Seconds for --explain.")] = 10.0,
+    as_json: AsJson = False,
+) -> None:
+    """Print an allocation as tables; with --explain also in sentences (alone with --json)."""
+    from budget_opt.api.explaining import explain as explain_split
 
-
-def show(allocation: AllocationFile, as_json: AsJson = False) -> None:
-    """Print an allocation as tables."""
     found = Allocation.read(allocation)
+    if not explain:
+        if as_json:
+            out_json(found.to_dict())
+        else:
+            out(renderable(found))
+        return
+    explained = explain_split(
+        found, None if problem is None else Problem.read(problem), time_limit=time_limit
+    )
     if as_json:
-        out_json(found.to_dict())
+        out_json(explained.to_dict())
     else:
         out(renderable(found))
+        out(explained.renderable())
 
 
 def schema(

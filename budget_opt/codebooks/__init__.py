@@ -1,1 +1,1 @@
-"""Declared domains from the codebooks of other tools, never from values."""
+"""What is documented about a table as attributes: labels, metadata, types; never a value of the table."""

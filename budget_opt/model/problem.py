@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import rfc8785
 from pydantic import Field, StrictInt
@@ -19,14 +19,19 @@ from budget_opt.model.arrays import TOTAL, Arrays, Objective
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.fields import Budgeted, Name, PositiveBudget, Title
 from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn, Unit
+from budget_opt.model.moment_rules import MomentRule, expand_rule
 from budget_opt.model.parts import Part, below
 from budget_opt.model.rules import problem_faults, reference_faults
+
+if TYPE_CHECKING:
+    from budget_opt.allocation.allocation import Allocation
 
 FORMAT: Literal["budget-opt/problem"] = "budget-opt/problem"
 VERSION: Literal[1] = 1
 _PARTS: dict[str, type[Part]] = {
     "attributes": Attribute,
     "moments": CrossMoment,
+    "moment_rules": MomentRule,
     "groups": Group,
     "public": PublicColumn,
 }
@@ -37,8 +42,10 @@ _SINGLE: dict[str, type[Part]] = {"provenance": Provenance, "unit": Unit}
 class Problem(Part):
     """Attributes, moments and a total budget; valid once built, changed by `with_…` copies.
 
-    `total_epsilon` in nats is for one record; only `min_epsilon` may leave it out. Permuted
-    duplicates among the moments are merged. Raises `ProblemError`, all faults at once.
+    `total_epsilon` in nats is for one record; only `min_epsilon` may leave it out. `moment_rules` (formulas,
+    all pairs, …) are expanded into moments when the problem is built and are empty then: file, hash,
+    allocation and certificate are those of the expanded problem. Permuted duplicates among the moments are
+    merged, a stated one with one of a rule as well. Raises `ProblemError`, all faults at once.
     """
 
     noun: ClassVar[str] = "the problem"
@@ -48,7 +55,6 @@ class Problem(Part):
         "n": None,
         "clusters": (),
         "max_cells": None,
-        "moment_rules": (),
         "survey": None,
     }
 
@@ -70,7 +76,7 @@ class Problem(Part):
     provenance: Provenance = Provenance()
     clusters: tuple[tuple[Name, ...], ...] | Literal["auto"] = ()
     max_cells: StrictInt | None = None
-    moment_rules: tuple[dict[str, Any], ...] = ()
+    moment_rules: tuple[MomentRule, ...] = ()
     survey: dict[str, Name] | None = Field(default=None)
 
     def __init__(self, /, **fields: Any) -> None:
@@ -138,6 +144,12 @@ class Problem(Part):
         """A copy with another objective."""
         return self.with_fields(objective=objective)
 
+    def allocation_from(self, epsilons: Mapping[str, Any]) -> Allocation:
+        """The allocation of a split by hand, epsilons (nats) by name: see `budget_opt.allocation_from`."""
+        from budget_opt.allocation.given import allocation_from
+
+        return allocation_from(self, epsilons)
+
     def attribute(self, name: str) -> Attribute:
         """The attribute of this name; raises `InputError` where there is none."""
         for attribute in self.attributes:
@@ -175,29 +187,61 @@ def _parse_parts(fields: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]
     Also returns the names of the lists that lost a part, about which nothing more can be said.
     """
     parsed, faults, broken = dict(fields), list[Fault](), set[str]()
+    rules: list[Part | None] = []
     for name, kind in _PARTS.items():
         items = fields.get(name)
-        if isinstance(items, Iterable) and not isinstance(items, str | bytes | Mapping | set | frozenset):
-            built = [_parse_part(f"{name}[{i}]", kind, item) for i, item in enumerate(items)]
-            faults += (fault for _, found in built for fault in found)
-            parsed[name] = tuple(part for part, _ in built if part is not None)
-            if len(parsed[name]) < len(built):
-                broken.add(name)
-            if name in _REFERRING and isinstance(parsed.get("attributes"), tuple):
-                # before moments are merged, so that the paths are those of the file
-                known = [attribute.name for attribute in parsed["attributes"]]
-                faults += reference_faults(
-                    name, [getattr(part, "attributes", ()) for part, _ in built], known
-                )
-    for name, kind in _SINGLE.items():
-        if isinstance(fields.get(name), Mapping):
-            part, found = _parse_part(name, kind, fields[name])
-            faults += found
-            parsed[name] = kind() if part is None else part
+        if not isinstance(items, Iterable) or isinstance(items, str | bytes | Mapping | set | frozenset):
+            continue
+        built = [_parse_part(f"{name}[{i}]", kind, item) for i, item in enumerate(items)]
+        faults += (fault for _, found in built for fault in found)
+        parsed[name] = tuple(part for part, _ in built if part is not None)
+        if len(parsed[name]) < len(built):
+            broken.add(name)
+        if name == "moment_rules":
+            rules = [part for part, _ in built]  # with the places of faulty ones
+        if name in _REFERRING and isinstance(parsed.get("attributes"), tuple):
+            # before moments are merged, so that the paths are those of the file
+            known = [attribute.name for attribute in parsed["attributes"]]
+            faults += reference_faults(name, [getattr(part, "attributes", ()) for part, _ in built], known)
+    faults += [*_parse_singles(parsed), *_expand_rules(rules, parsed, broken)]
     if isinstance(parsed.get("moments"), tuple):
         parsed["moments"], found = _merge(parsed["moments"])
         faults += found
     return parsed, faults, broken
+
+
+def _parse_singles(parsed: dict[str, Any]) -> list[Fault]:
+    """Build the parts of which there is one each."""
+    faults: list[Fault] = []
+    for name, kind in _SINGLE.items():
+        if isinstance(parsed.get(name), Mapping):
+            part, found = _parse_part(name, kind, parsed[name])
+            faults += found
+            parsed[name] = kind() if part is None else part
+    return faults
+
+
+def _expand_rules(rules: list[Part | None], parsed: dict[str, Any], broken: set[str]) -> list[Fault]:
+    """Put the moments of the rules after the stated ones, and leave no rule.
+
+    Those of a faulty rule are not there to be counted: nothing is said about the moments as a whole then.
+    """
+    stated, attributes = parsed.get("moments", ()), parsed.get("attributes")
+    if not rules or not isinstance(stated, tuple) or not isinstance(attributes, tuple):
+        if parsed.get("moment_rules"):
+            broken.add("moments")
+        return []
+    names = [attribute.name for attribute in attributes]
+    faults: list[Fault] = []
+    for i, rule in enumerate(rules):
+        if isinstance(rule, MomentRule):
+            moments, _, found = expand_rule(rule, names, f"moment_rules[{i}]")
+            faults += found
+            stated += tuple(moments)
+    parsed |= {"moments": stated, "moment_rules": ()}
+    if faults or "moment_rules" in broken:
+        broken.add("moments")
+    return faults
 
 
 def _parse_part(where: str, kind: type[Part], item: Any) -> tuple[Part | None, list[Fault]]:

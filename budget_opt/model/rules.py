@@ -63,13 +63,21 @@ def _name_faults(problem: Problem) -> list[Fault]:
 
 def reference_faults(field: str, lists: Iterable[Sequence[str]], known: Sequence[str]) -> list[Fault]:
     """Names in the `attributes` of the parts of `field`, a list a part, that are no attribute's."""
+    return [
+        fault
+        for i, names in enumerate(lists)
+        for fault in unknown_names(f"{field}[{i}].attributes", names, known)
+    ]
+
+
+def unknown_names(where: str, names: Iterable[str], known: Sequence[str]) -> list[Fault]:
+    """A fault at `where` for every name that is no attribute's, with the one that may be meant."""
     faults = []
-    for i, names in enumerate(lists):
-        for name in names:
-            if name not in known:
-                near = nearest(name, known)
-                hint = f'Did you mean "{near}"?' if near else f"Attributes are {', '.join(known)}."
-                faults.append(Fault(f"{field}[{i}].attributes", name, "is not an attribute", hint))
+    for name in names:
+        if name not in known:
+            near = nearest(name, known)
+            hint = f'Did you mean "{near}"?' if near else f"Attributes are {', '.join(known)}."
+            faults.append(Fault(where, name, "is not an attribute", hint))
     return faults
 
 

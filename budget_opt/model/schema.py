@@ -18,8 +18,11 @@ def problem_schema() -> dict[str, Any]:
     parts = schema["$defs"]
     for name in ("CrossMoment", "Group"):
         parts[name]["properties"]["attributes"] |= {"minItems": 1, "uniqueItems": True}
-    # exactly one of the two; null stands for a field that is left out
+    # exactly one of them; null stands for a field that is left out
     parts["Attribute"]["oneOf"] = [_given("categories"), _given("bins")]
+    rule = parts["MomentRule"]
+    rule["oneOf"] = [_given("formula"), _given("all_pairs"), _given("pairs_with")]
+    rule["dependentRequired"] = {"names": ["pairs_with"]}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 

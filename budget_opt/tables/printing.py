@@ -6,7 +6,10 @@ import io
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from rich.console import RenderableType
+    from rich.table import Table
 
 WIDTH = 100
 
@@ -21,6 +24,20 @@ def plain_text(content: RenderableType, width: int = WIDTH) -> str:
     )
     console.print(content)
     return "\n".join(line.rstrip() for line in buffer.getvalue().rstrip().splitlines())
+
+
+def text_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """A table of words, a row a line; names in it are never read as markup."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
 
 
 def percent(share: float) -> str:

@@ -40,6 +40,12 @@ def test_the_schema_admits_every_problem_of_the_library(root: Path) -> None:
         assert [error.message for error in validator().iter_errors(document)] == [], path.name
 
 
+def test_the_schema_admits_moment_rules() -> None:
+    rules = [{"formula": "a ~ 1", "weight": 2, "floor": 0.1}, {"all_pairs": ["a", "b"]}, {"pairs_with": "a"}]
+    rules.append({"pairs_with": "a", "names": ["b"], "formula": None})
+    assert [error.message for error in validator().iter_errors(SMALL | {"moment_rules": rules})] == []
+
+
 def test_the_schema_has_every_field_of_the_design() -> None:
     """DESIGN 3.1: all of version 1 is named from the start."""
     schema = problem_schema()
@@ -58,12 +64,14 @@ def test_the_schema_has_every_field_of_the_design() -> None:
     assert set(parts["Group"]["properties"]) == {"name", "attributes", "epsilon_max"}
     assert set(parts["PublicColumn"]["properties"]) == {"name", "why"}
     assert set(parts["Unit"]["properties"]) == {"of", "id", "max_rows"}
+    assert set(parts["MomentRule"]["properties"]) == RULE_FIELDS | set(MOMENT_DEFAULTS)
     origins = {"weights", "floors", "domains", "scores", "marginals", "clusters", "total"}
     assert set(parts["Provenance"]["properties"]) == origins
     assert schema["additionalProperties"] is False
     assert all(part["additionalProperties"] is False for part in parts.values())
 
 
+RULE_FIELDS = {"formula", "all_pairs", "pairs_with", "names"}
 SMALL: Document = {
     "format": "budget-opt/problem",
     "version": 1,
@@ -108,6 +116,13 @@ SMALL: Document = {
         SMALL | {"moments": [{"attributes": ["a"], "level": 0}]},
         SMALL | {"moments": [{"attributes": ["a"], "level": 101}]},
         SMALL | {"moments": [{"attributes": ["a"], "level": 1.5}]},
+        SMALL | {"moment_rules": [{}]},
+        SMALL | {"moment_rules": [{"formula": None}]},
+        SMALL | {"moment_rules": [{"formula": "a ~ 1", "all_pairs": ["a", "b"]}]},
+        SMALL | {"moment_rules": [{"formula": "a ~ 1", "names": ["a"]}]},
+        SMALL | {"moment_rules": [{"formula": "a ~ 1", "floor": 2}]},
+        SMALL | {"moment_rules": [{"pattern": "*"}]},
+        SMALL | {"moment_rules": {"formula": "a ~ 1"}},
         SMALL | {"groups": [{"name": "g", "attributes": ["a"]}]},
         SMALL | {"public": [{"name": "c"}]},
         SMALL | {"unit": {"of": "household"}},
