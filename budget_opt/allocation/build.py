@@ -110,8 +110,7 @@ def _retention(sampler: Sampler | None) -> Fraction:
 
 def _moments(problem: Problem, attributes: tuple[AllocatedAttribute, ...]) -> tuple[AllocatedMoment, ...]:
     arrays = problem.arrays
-    spread = log_spread_of(arrays, rr.log_tau_of(_log_retention(attributes)))
-    inflation = arrays.incidence @ spread
+    inflation = implemented_log_inflations(problem, attributes)
     return tuple(
         AllocatedMoment(
             stated=moment,
@@ -134,6 +133,13 @@ def _basis(problem: Problem, k: int) -> str:
     if all(stated):
         return "stated marginals"
     return "stated and uniform marginals" if any(stated) else "uniform marginals"
+
+
+def implemented_log_inflations(problem: Problem, attributes: Sequence[AllocatedAttribute]) -> FloatArray:
+    """log of every moment's variance inflation (K,) with the lambda that samplers implement; inf for none."""
+    spread = log_spread_of(problem.arrays, rr.log_tau_of(_log_retention(attributes)))
+    inflation: FloatArray = problem.arrays.incidence @ spread
+    return inflation
 
 
 def _log_retention(attributes: Sequence[AllocatedAttribute]) -> FloatArray:

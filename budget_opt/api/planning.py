@@ -1,0 +1,72 @@
+"""`bo.plan`: what every moment will be worth at n rows, before any release."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from budget_opt.allocation import Allocation
+from budget_opt.api.arguments import require, require_number
+from budget_opt.errors import InputError
+from budget_opt.model.by_moment import ByMoment
+
+if TYPE_CHECKING:
+    from budget_opt.estimators.planning import Plan
+
+
+def plan(  # noqa: PLR0913 (each a word that users type)
+    allocation: Allocation,
+    n: int = 10_000,
+    guess: ByMoment = None,
+    level: float = 0.95,
+    *,
+    wanted_error: ByMoment = None,
+    wanted_power: float = 0.8,
+    target: Literal["population", "data"] = "population",
+    units: Literal["standardized", "scores"] = "standardized",
+) -> Plan:
+    """Expected standard errors, effective n and power of every moment at `n` rows, from the split alone.
+
+    Both targets, `population` and `data`, are planned. The marginals are those that the problem states, else
+    uniform ones: every moment says which. `guess` is what a moment may be: one number for all, or numbers by
+    attributes, {("smoker", "income"): 0.1}, or by label. It is standardized, that is, divided by the product
+    of the standard deviations (of a pair: a correlation, -1 to 1; of one attribute: how far its mean lies
+    from the marginal's); with units="scores" it is the moment itself. With a guess come the power of the
+    two-sided test at `level` (0.95: 5 %) that the moment is zero, and the least n for `wanted_power`.
+    `wanted_error`, in the same `units`, asks for the least n at which the standard error from the `target`
+    is that small.
+
+    The numbers are assumed: they hold for large samples whose attributes are linked within a moment by no
+    more than the guess (DESIGN 2.3). Raises `InputError` for an argument outside its range.
+    """
+    from budget_opt.estimators.planning import Asked
+    from budget_opt.estimators.planning import plan as planned
+
+    require(allocation, Allocation, "allocation", "Read one from a file with Allocation.read(path).")
+    asked = Asked(guess, wanted_error, level, wanted_power, target, units)
+    require_share(level, "level")
+    require_share(wanted_power, "wanted_power")
+    require_target(target)
+    return planned(allocation, require_rows(n), asked)
+
+
+def require_rows(n: Any) -> int:
+    """n as an integer; `InputError` unless it is a whole number from 1 to 10^15."""
+    from budget_opt.estimators.precision import LARGEST_ROWS
+
+    require_number(n, "n")
+    if not 1 <= n <= LARGEST_ROWS or int(n) != n:
+        raise InputError(f"n: is {n!r}, must be a whole number of rows from 1 to 10^15.")
+    return int(n)
+
+
+def require_share(value: Any, name: str) -> None:
+    """`InputError` unless it is a number above 0 and below 1."""
+    require_number(value, name)
+    if not 0 < value < 1:
+        raise InputError(f"{name}: is {value!r}, must be above 0 and below 1.")
+
+
+def require_target(target: object) -> None:
+    """`InputError` unless it is one of both words."""
+    if target not in ("population", "data"):
+        raise InputError(f'target: is {target!r}, must be "population" or "data".')

@@ -1,0 +1,1 @@
+"""The least total under demands on retentions and on variance inflations."""

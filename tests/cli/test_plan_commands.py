@@ -1,0 +1,94 @@
+"""The command line on plans and least totals: the same numbers as in Python, options as people write them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import budget_opt as bo
+from budget_opt.cli import main
+from budget_opt.cli.survey import survey_problem
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bo.Allocation:
+    monkeypatch.chdir(tmp_path)
+    problem = survey_problem()
+    problem.write("problem.json")
+    allocation = bo.uniform(problem)
+    allocation.write("allocation.json")
+    return allocation
+
+
+def test_plan_says_what_python_says(files: bo.Allocation, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--guess", "0.05", "--guess", "mothalc, abuse=0.1", "--error", "abuse,health=0.03"]
+    command = ["plan", "allocation.json", "--n", "9822", *options, "--level", "0.99", "--power", "0.9"]
+    assert main([*command, "--target", "data", "-o", "plan.csv", "--json"]) == 0
+    guess = {moment.label: 0.05 for moment in files.moments} | {"abuse x mothalc": 0.1}
+    expected = bo.plan(
+        files,
+        9822,
+        guess,
+        0.99,
+        wanted_error={("abuse", "health"): 0.03},
+        wanted_power=0.9,
+        target="data",
+    )
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(expected.to_dict()))
+    lines = Path("plan.csv").read_text().splitlines()
+    assert len(lines) == 10
+    assert lines[0].startswith("attributes,label,n,retention")
+    assert main([*command, "-o", "plan.csv"]) == 0  # its own table is replaced
+    said = capsys.readouterr().out
+    assert "alcohol survey: expected at n = 9,822 and epsilon 8 a record, before any release" in said
+    assert "n for 90 % power" in said
+    assert said.endswith("written: plan.csv\n")
+
+
+def test_least_total_says_what_python_says(files: bo.Allocation, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["least-total", "problem.json", "--retention", "0.1", "--error", "abuse,health=0.03"]
+    assert main([*command, "--n", "9822", "-o", "allocation.json", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    expected = bo.least_total(
+        survey_problem(), retention=0.1, standard_error={"abuse x health": 0.03}, n=9822
+    )
+    assert said["total_epsilon"] == expected.total_epsilon
+    assert bo.Allocation.read("allocation.json").spent_epsilon == expected.total_epsilon
+    assert main([*command, "--n", "9822"]) == 0
+    assert "no total below" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (["plan", "allocation.json", "--n", "100", "--guess", "x"], "--guess x: must be a number, or like"),
+        (["plan", "allocation.json", "--n", "100", "--error", "a,b=0.1"], "--error of a x b"),
+        (["plan", "allocation.json", "--n", "100", "-o", "problem.json"], "must end in .csv"),
+        (["plan", "allocation.json", "--n", "100", "-o", "data.csv"], "exists and is not a plan"),
+        (["plan", "allocation.json", "--n", "100", "-o", "no/plan.csv"], "is not a folder"),
+        (["plan", "allocation.json"], "--n"),
+        (["least-total", "problem.json"], "neither is given"),
+        (["least-total", "problem.json", "--error", "0.001", "--n", "100"], "what sampling alone leaves"),
+        (["least-total", "problem.json", "--retention", "0.2", "-o", "data.csv"], "is not an allocation"),
+    ],
+)
+def test_a_bad_option_is_told_and_nothing_is_written(
+    files: bo.Allocation, capsys: pytest.CaptureFixture[str], command: list[str], told: str
+) -> None:
+    Path("data.csv").write_text("region,age\n1,2\n")
+    before = sorted(Path().iterdir())
+    assert main(command) == 2
+    assert told in capsys.readouterr().err
+    assert sorted(Path().iterdir()) == before
+    assert Path("data.csv").read_text() == "region,age\n1,2\n"
+
+
+def test_an_impossible_wish_is_exit_code_3(files: bo.Allocation, capsys: pytest.CaptureFixture[str]) -> None:
+    problem = survey_problem().with_fields(
+        groups=(bo.Group("parents", attributes=["mothalc", "fathalc"], epsilon_max=0.5),)
+    )
+    problem.write("problem.json")
+    assert main(["least-total", "problem.json", "--retention", "0.3"]) == 3
+    assert "group parents" in capsys.readouterr().err
