@@ -1,24 +1,43 @@
-"""lambda against epsilon (Ruiz 2026, figure 1)."""
+"""lambda against epsilon (Ruiz 2026, figure 1), and where the attributes of a split stand on it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from budget_opt.mechanisms.randomized_response import retention
-from budget_opt.plots.style import COLOURS, DASHES, axes, quiet
+from budget_opt.plots.names import distinct, label
+from budget_opt.plots.side_labels import Labelled, room, side_labels
+from budget_opt.plots.style import COLOURS, DARK, DASHES, axes, axis_words, finished, legend_above, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from budget_opt.allocation import Allocation
+
+CARDINALITIES = (2, 3, 5, 10)
+MOST_CURVES = len(DASHES)
+LABEL_WIDTH = 22
+
 
 def retention_curves(
-    cardinalities: Sequence[int] = (2, 3, 5, 10), largest: float = 10.0, ax: Axes | None = None
+    cardinalities: Sequence[int] | None = None,
+    largest: float | None = None,
+    ax: Axes | None = None,
+    allocation: Allocation | None = None,
 ) -> Axes:
-    """Retention against epsilon (nats, 0 to `largest`), one curve a number of categories r."""
-    ax = axes(ax)
+    """Retention against epsilon (nats, 0 to `largest`), one curve a number of categories r.
+
+    The attributes of an `allocation` are points with their names, on curves of their own cardinalities unless
+    others are asked for; where they are too many for names, those with the most epsilon have one.
+    """
+    ax = axes(ax, width=6.4 if allocation is None else 7.6, height=4.2)
+    if cardinalities is None:
+        cardinalities = CARDINALITIES if allocation is None else _cardinalities(allocation)
+    largest = largest or (10.0 if allocation is None else _largest(allocation))
     epsilon = np.linspace(0.0, largest, 401)
     for i, r in enumerate(cardinalities):
         ax.plot(
@@ -26,11 +45,44 @@ def retention_curves(
             retention(epsilon, r),
             color=COLOURS[i % len(COLOURS)],
             linestyle=DASHES[i % len(DASHES)],
-            label=f"r = {r}",
+            linewidth=1.6,
+            label=f"{r} categories" if i == 0 else f"{r}",
         )
-    ax.set(
-        xlabel="epsilon of the attribute (nats)", ylabel="retention lambda", ylim=(0, 1), xlim=(0, largest)
-    )
-    ax.legend(title="categories", frameon=False)
+    highest = float(retention(largest, min(cardinalities)))
+    ax.set(ylim=(0, 1 if allocation is None else min(1.0, math.ceil(10 * highest) / 10)), xlim=(0, largest))
+    axis_words(ax, "epsilon of the attribute (nats)", "retention lambda")
+    legend_above(ax, columns=6)
     quiet(ax)
-    return ax
+    if allocation is not None:
+        _draw_attributes(ax, allocation)
+    return finished(ax)
+
+
+def _draw_attributes(ax: Axes, allocation: Allocation) -> None:
+    attributes = allocation.attributes
+    epsilons = [attribute.epsilon for attribute in attributes]
+    kept = [attribute.retention for attribute in attributes]
+    style: dict[str, Any] = {"s": 26, "facecolor": "white", "edgecolor": DARK, "zorder": 4, "clip_on": False}
+    ax.scatter(epsilons, kept, **style)
+    named = sorted(attributes, key=lambda attribute: -attribute.epsilon)[: room(ax)]
+    labels = distinct(label(attribute.name, LABEL_WIDTH) for attribute in named)
+    points = [
+        Labelled(attribute.epsilon, attribute.retention, f"{text} ({attribute.cardinality})")
+        for attribute, text in zip(named, labels, strict=True)
+    ]
+    side_labels(ax, points)
+
+
+def _cardinalities(allocation: Allocation) -> list[int]:
+    """Those of the attributes; of many, a few from the smallest to the largest."""
+    found = sorted({attribute.cardinality for attribute in allocation.attributes})
+    if len(found) <= MOST_CURVES:
+        return found
+    return [found[i] for i in np.linspace(0, len(found) - 1, MOST_CURVES).round().astype(int)]
+
+
+def _largest(allocation: Allocation) -> float:
+    """An end of the axis beyond the largest epsilon, at a round number."""
+    beyond = 1.08 * max(float(allocation.epsilons.max()), 0.5)
+    step = 10.0 ** math.floor(math.log10(beyond)) / 2
+    return step * math.ceil(beyond / step)
