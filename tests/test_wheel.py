@@ -103,6 +103,14 @@ def test_the_installed_commands_accept_what_the_demo_wrote(demo: Path, programs:
     run(command, "verify", "public/allocation.json", "--problem", "problem.json", cwd=demo)
 
 
+def test_the_installed_command_writes_a_report(demo: Path, programs: Path) -> None:
+    """Its templates, style and scripts are in the wheel."""
+    run(programs / "budget-opt", "report", "public/allocation.json", "-o", "report.html", cwd=demo)
+    page = (demo / "report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert '"use strict";' in page
+
+
 def test_the_wheel_carries_its_types_and_its_licence(programs: Path, folder: Path) -> None:
     code = """if True:
         import importlib.metadata as metadata, importlib.resources as resources

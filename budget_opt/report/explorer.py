@@ -1,0 +1,92 @@
+"""What the sliders of the page work on: the split in whole units, and the moments that depend on it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from budget_opt.mechanisms.exact import exact
+from budget_opt.model.arrays import MINIMIZED, TOTAL
+from budget_opt.model.attribute import Attribute
+from budget_opt.model.moment import CrossMoment
+from budget_opt.model.problem import Problem
+from budget_opt.report.subject import Subject
+
+DIGITS = 12
+"""Decimals of a unit below the leading digit of the total: sums of units stay whole numbers below 2^53."""
+SMALLEST = 1e-6
+"""Nats; sliders for a smaller total would move what nobody could notice."""
+
+
+def explorer_data(subject: Subject) -> dict[str, Any] | None:
+    """Attributes, moments, groups and the unit, as the page's scripts read them.
+
+    Epsilons are counted in units of 10^`exponent` nats, so that what moves from one attribute to another is
+    neither lost nor made; those of the report's split stand beside them as they are.
+    """
+    problem, split = subject.problem, subject.allocation
+    movable = [attribute for attribute in problem.attributes if attribute.epsilon is None]
+    if len(movable) < 2 or not problem.moments or split.spent_epsilon < SMALLEST:
+        return None
+    exponent = math.floor(math.log10(split.spent_epsilon)) - DIGITS
+    unit = Fraction(10) ** exponent
+    first = problem.levels[0] if problem.levels else 1
+    return {
+        "objective": problem.objective,
+        "minimized": problem.objective in MINIMIZED,
+        "exponent": exponent,
+        "spent": split.spent_epsilon,
+        "step": 10.0 ** (exponent + DIGITS - 2),
+        "attributes": [
+            _attribute(attribute, split[attribute.name].epsilon, subject.even[attribute.name].epsilon, unit)
+            for attribute in problem.attributes
+        ],
+        "moments": [_moment(moment, problem, first) for moment in problem.moments],
+        "budgets": [_budget(name, members, most, problem, unit) for name, members, most in problem.budgets()],
+    }
+
+
+def _budget(
+    name: str, members: tuple[str, ...], most: Fraction, problem: Problem, unit: Fraction
+) -> dict[str, Any]:
+    """A group, or the total, which has no name here."""
+    return {
+        "name": None if name == TOTAL else name,
+        "members": [problem.names.index(member) for member in members],
+        "most": math.floor(most / unit),
+    }
+
+
+def _attribute(stated: Attribute, epsilon: float, even: float, unit: Fraction) -> dict[str, Any]:
+    a, b = stated.spread
+    pinned = {"pinned": True} if stated.epsilon is not None else {}
+    outside = {} if stated.lower <= epsilon <= stated.upper else {"outside": True}
+    least = {"least": math.ceil(exact(stated.lower) / unit)} if stated.lower > 0 else {}
+    most = {"most": math.floor(exact(stated.upper) / unit)} if stated.upper < math.inf else {}
+    spread = {} if (a, b) == (1.0, 1.0) else {"spread": [a, b]}
+    return {
+        "name": stated.name,
+        "r": stated.cardinality,
+        "epsilon": epsilon,
+        "units": math.floor(exact(epsilon) / unit),
+        "even": math.floor(exact(even) / unit),
+        **pinned,
+        **outside,
+        **least,
+        **most,
+        **spread,
+    }
+
+
+def _moment(stated: CrossMoment, problem: Problem, first: int) -> dict[str, Any]:
+    """A moment; `weight` is 0 where its level is not the first, as in the objective's value."""
+    counts = stated.level == first
+    optional = {"floor": stated.floor, "ceiling": stated.ceiling}
+    scales = {"target": stated.target, "variance": stated.variance}
+    return {
+        "of": [problem.names.index(name) for name in stated.attributes],
+        "weight": stated.weight if counts else 0,
+        **{name: value for name, value in optional.items() if value is not None},
+        **{name: value for name, value in scales.items() if value != 1},
+    }

@@ -1,0 +1,72 @@
+"""The answer: who gets how much, and what that does to a single value."""
+
+from __future__ import annotations
+
+from budget_opt.allocation import AllocatedAttribute, Allocation
+from budget_opt.allocation.show import group_lines
+from budget_opt.mechanisms.odds import largest_odds
+from budget_opt.report import figures
+from budget_opt.report.blocks import Block, Paragraph, Section, Table, Warned
+from budget_opt.report.subject import Subject
+from budget_opt.report.words import NOTHING, at_most, column, listed, share
+
+
+def split(subject: Subject) -> Section:
+    """The split as a figure and a table, with what randomizing means."""
+    allocation = subject.allocation
+    blocks: list[Block] = [
+        Paragraph(
+            "Before the release every value is randomized on its own: with the probability called retention "
+            "(lambda) it is kept, otherwise a category is drawn evenly from all, the true one included. "
+            "More epsilon means a larger retention, and less protection of that value."
+        ),
+        *figures.split_figures(subject),
+        _table(allocation),
+    ]
+    left_out = [attribute.name for attribute in allocation.attributes if attribute.sampler is None]
+    if left_out:
+        blocks.append(Warned(f"Not released, because the split gives them nothing: {listed(left_out)}."))
+    blocks += [Paragraph(line) for line in group_sentences(allocation)]
+    return Section("split", "The split", tuple(blocks))
+
+
+def _table(allocation: Allocation) -> Table:
+    total = allocation.spent_epsilon
+    rows = [_row(attribute, total) for attribute in allocation.attributes]
+    rows.append(("All attributes together", at_most(total), share(1), odds_text(allocation.loss), "", ""))
+    return Table(
+        caption="The split of the budget",
+        headings=(
+            "Attribute",
+            "Epsilon",
+            "Of the total",
+            "Odds factor",
+            "Retention (lambda)",
+            "True value reported",
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _row(attribute: AllocatedAttribute, total: float) -> tuple[str, ...]:
+    if attribute.sampler is None:
+        return attribute.name, "0", share(0), "1", share(0), "not released"
+    return (
+        attribute.name,
+        column(attribute.epsilon),
+        share(attribute.epsilon / total) if total else NOTHING,
+        odds_text(attribute.loss),
+        share(attribute.retention),
+        share(attribute.truth_probability),
+    )
+
+
+def odds_text(loss: float) -> str:
+    """The largest factor on odds, rounded up; as a power where it is past all imagination."""
+    factor = largest_odds(loss)
+    return at_most(factor, 3) if factor < 1e9 else f"exp({at_most(loss)})"
+
+
+def group_sentences(allocation: Allocation) -> list[str]:
+    """What every group spends of its budget."""
+    return [f"{line[:1].upper()}{line[1:]}." for line in group_lines(allocation)]

@@ -1,0 +1,180 @@
+"""What every analysis will be worth: retention, variance, and errors at n records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from budget_opt.allocation import AllocatedMoment, Allocation
+from budget_opt.allocation.show import lost_sentences
+from budget_opt.report import figures
+from budget_opt.report.blocks import Block, Bullets, Paragraph, Section, Table, Warned
+from budget_opt.report.subject import Subject
+from budget_opt.report.words import NOTHING, column, listed, number, share, whole_percent
+
+if TYPE_CHECKING:
+    from budget_opt.estimators.planning import Plan, PlannedMoment
+
+MOST_NOTES = 10
+MINUS = "\u2212"
+
+
+def worth(subject: Subject) -> Section:
+    """Retention and price in variance of every moment, the plan at n, and the figures."""
+    allocation = subject.allocation
+    if not allocation.moments:
+        return Section(
+            "worth", "What each analysis will be worth", (Paragraph("The problem names no moment."),)
+        )
+    blocks: list[Block] = [
+        Paragraph(
+            "Randomizing multiplies every moment by its retention, exactly. An analyst who divides by "
+            "it gets the right value on average and pays with variance. So look at both columns: a "
+            "retention of 30 % can still mean that the variance grows more than tenfold, above all "
+            "for rare categories."
+        ),
+        *_missed(allocation),
+        *figures.worth_figures(subject),
+        _table(subject),
+        Bullets((*_lost(allocation), *_bases(allocation), *_not_these())),
+        *figures.matrix_figures(allocation),
+    ]
+    if subject.n is not None:
+        blocks += _planned(subject, subject.n)
+    else:
+        blocks.append(
+            Paragraph(
+                "Standard errors and power depend on the number of records, which was not given to "
+                "this report; budget-opt plan and budget-opt report --n state them."
+            )
+        )
+    return Section("worth", "What each analysis will be worth", tuple(blocks))
+
+
+def _missed(allocation: Allocation) -> list[Block]:
+    missed = [moment.label for moment in allocation.moments if not moment.keeps_floor]
+    passed = [moment.label for moment in allocation.moments if not moment.keeps_ceiling]
+    blocks: list[Block] = [Warned(f"Floor missed: {listed(missed)}.")] if missed else []
+    return [*blocks, Warned(f"Ceiling exceeded: {listed(passed)}.")] if passed else blocks
+
+
+def _table(subject: Subject) -> Table:
+    moments = subject.allocation.moments
+    headings, words = ["Moment", "Weight", "Retention"], [0]
+    limited = any(moment.floor is not None or moment.ceiling is not None for moment in moments)
+    if limited:
+        words.append(len(headings))
+        headings.append("Asked for")
+    headings.append("Variance x")
+    if not subject.is_even:
+        headings += ["Even split", "Gain"]
+    rows = tuple(_row(subject, moment, limited=limited) for moment in moments)
+    return Table("What the split is worth for every moment", tuple(headings), rows, words=tuple(words))
+
+
+def _row(subject: Subject, moment: AllocatedMoment, *, limited: bool) -> tuple[str, ...]:
+    cells = [moment.label, number(moment.weight), share(moment.retention)]
+    if limited:
+        cells.append(limits_text(moment))
+    cells.append(column(moment.variance_inflation))
+    if not subject.is_even:
+        even = subject.even.retention(*moment.attributes)
+        cells += [share(even), points(moment.retention - even)]
+    return tuple(cells)
+
+
+def limits_text(moment: AllocatedMoment) -> str:
+    """Floor and ceiling with the verdict in words."""
+    words = []
+    if moment.floor is not None:
+        words.append(f"at least {share(moment.floor)}, {'kept' if moment.keeps_floor else 'missed'}")
+    if moment.ceiling is not None:
+        words.append(f"at most {share(moment.ceiling)}, {'kept' if moment.keeps_ceiling else 'exceeded'}")
+    return "; ".join(words) or NOTHING
+
+
+def points(difference: float) -> str:
+    """A difference of shares in percentage points, with its sign."""
+    if difference == 0:
+        return "0"
+    shown = 100 * difference
+    text = f"{shown:+.1f}" if abs(shown) >= 0.05 else f"{shown:+.1g}"
+    return text.replace("-", MINUS, 1) if difference < 0 else text
+
+
+def _lost(allocation: Allocation) -> tuple[str, ...]:
+    return tuple(f"{line[:1].upper()}{line[1:]}" for line in lost_sentences(allocation))
+
+
+def _bases(allocation: Allocation) -> tuple[str, ...]:
+    bases = sorted({moment.variance_basis for moment in allocation.moments})
+    lines = [
+        f"Variance x rests on {listed(bases)} and on independence within a moment: it is assumed, not proved."
+    ]
+    if any("uniform" in basis for basis in bases):
+        lines.append(
+            "Where only uniform marginals are known, rare categories cost more than the table says. "
+            "Public shares of the categories (the field marginal) make the number true."
+        )
+    return tuple(lines)
+
+
+def _not_these() -> tuple[str, ...]:
+    return (
+        (
+            "The retention is not the factor on a correlation, a variance or a single marginal: do "
+            "not divide these by it. budget-opt estimate gives corrected moments with their standard "
+            "errors."
+        ),
+    )
+
+
+def _planned(subject: Subject, n: int) -> list[Block]:
+    from budget_opt.api.planning import plan
+
+    found = plan(subject.allocation, n, guess=subject.guess)
+    return [
+        Paragraph(
+            f"At n = {n:,} records, before anything is released. Standard errors are of the "
+            "standardized moment: of two attributes, a correlation. Power is the chance that a "
+            f"two-sided test at {whole_percent(1 - found.level)} finds a moment whose true size is "
+            f"{number(subject.guess)}."
+        ),
+        _plan_table(found, subject.guess),
+        *figures.plan_figures(found),
+        Paragraph(f"These numbers assume {listed(found.assumptions)}."),
+        *_doubts(found),
+    ]
+
+
+def _plan_table(found: Plan, guess: float) -> Table:
+    return Table(
+        caption=f"What {found.n:,} records will say",
+        headings=(
+            "Moment",
+            "Worth as many records as",
+            "Standard error",
+            "of that from randomizing",
+            f"Power to find {number(guess)}",
+            f"Records for {whole_percent(found.wanted_power)} power",
+        ),
+        rows=tuple(_plan_row(moment) for moment in found.moments),
+    )
+
+
+def _plan_row(moment: PlannedMoment) -> tuple[str, ...]:
+    return (
+        moment.label,
+        number(moment.effective_n, 3),
+        column(moment.relative_error, 3),
+        column(moment.relative_error_data, 3),
+        share(moment.power),
+        NOTHING if moment.n_for_power is None else f"{moment.n_for_power:,}",
+    )
+
+
+def _doubts(found: Plan) -> list[Block]:
+    """Moments whose numbers should not be leant on."""
+    noted = [f"{moment.label}: {moment.note}." for moment in found.moments if moment.note]
+    if len(noted) > MOST_NOTES:
+        noted = [*noted[:MOST_NOTES], f"And {len(noted) - MOST_NOTES:,} more."]
+    return [Bullets(tuple(noted))] if noted else []
