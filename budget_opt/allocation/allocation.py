@@ -220,6 +220,12 @@ class Allocation:
 
         return document_of(self)
 
+    def rounded(self, step: float, problem: Problem | None = None) -> Allocation:
+        """The best split whose epsilons are multiples of `step` (nats): see `budget_opt.rounded`."""
+        from budget_opt.api.gridding import rounded
+
+        return rounded(self, step, problem).allocation
+
     def __getitem__(self, name: str) -> AllocatedAttribute:
         for attribute in self.attributes:
             if attribute.name == name:

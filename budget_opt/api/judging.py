@@ -5,32 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from budget_opt.allocation import Allocation, Statement, allocation_from
+from budget_opt.allocation import Allocation, Statement
 from budget_opt.allocation.build import assemble
 from budget_opt.api.arguments import require
 from budget_opt.api.solving import solve
-from budget_opt.errors import InfeasibleError, InputError, NotSolvedError
+from budget_opt.api.splits import Broken, broken_constraints, taken
+from budget_opt.errors import InfeasibleError, NotSolvedError
 from budget_opt.model.problem import Problem
 
 if TYPE_CHECKING:
     from budget_opt.solvers.answer import Callback
-    from budget_opt.verifier.report import Check
-
-
-@dataclass(frozen=True)
-class Broken:
-    """A constraint that the split breaks: its name, what the split has there, and by how much it is off."""
-
-    constraint: str
-    measured: float
-    limit: str
-    off_by: float
-
-    def __str__(self) -> str:
-        return f"{self.constraint}: {self.measured:.9g}, limit {self.limit}, off by {self.off_by:.3g}"
 
 
 @dataclass(frozen=True)
@@ -106,8 +92,8 @@ def judge(
     `InputError` for a split of other attributes, or one that is none.
     """
     require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
-    allocation = _taken(problem, split)
-    broken = _broken(allocation, problem)
+    allocation = taken(problem, split)
+    broken = broken_constraints(allocation, problem)
     best, bound, why = None, None, None
     if quick:
         bound = _quick_bound(problem, allocation)
@@ -122,51 +108,6 @@ def judge(
         return Judgement(allocation, broken, bound, None, best, why)
     judged = _stated(allocation, bound, gap)
     return Judgement(judged, broken, bound, judged.objective.relative_gap, best, why)
-
-
-def read_split(path: str | Path) -> Allocation | dict[str, Any]:
-    """The split in a file: an allocation, or an object of epsilons by name, in JSON or YAML."""
-    from budget_opt.model.documents import read_mapping
-
-    document = read_mapping(path, InputError)
-    return Allocation.read(path) if "format" in document else document
-
-
-def _taken(problem: Problem, split: Allocation | Mapping[str, Any]) -> Allocation:
-    """The split as an allocation of this problem; an allocation keeps its samplers."""
-    if not isinstance(split, Allocation):
-        if not isinstance(split, Mapping):
-            raise InputError(
-                f"split: is a {type(split).__name__}, must be an Allocation or epsilons by name. "
-                'Give it as {"income": 1.5, ...}.'
-            )
-        return allocation_from(problem, split)
-    stated = [(attribute.name, attribute.cardinality) for attribute in split.attributes]
-    if stated != [(attribute.name, attribute.cardinality) for attribute in problem.attributes]:
-        raise InputError(
-            "split: has other attributes than the problem, or their categories differ in number. "
-            "Give an allocation of this problem, or epsilons by name."
-        )
-    samplers = [attribute.sampler for attribute in split.attributes]
-    outcome = split.objective
-    statement = Statement(solver=outcome.solver, seconds=outcome.seconds)
-    return assemble(problem, split.epsilons, samplers, statement)
-
-
-def _broken(allocation: Allocation, problem: Problem) -> tuple[Broken, ...]:
-    from budget_opt.verifier.static import constraint_checks
-
-    checks = constraint_checks(allocation, problem)
-    return tuple(_as_broken(check, problem) for check in checks if not check.holds)
-
-
-def _as_broken(check: Check, problem: Problem) -> Broken:
-    measured = float(check.measured or 0.0)
-    if isinstance(check.limit, float):
-        return Broken(check.claim, measured, f"{check.limit!r}", abs(measured - check.limit))
-    attribute = problem.attribute(check.claim.removeprefix("bounds of "))
-    off_by = max(attribute.lower - measured, measured - attribute.upper)
-    return Broken(check.claim, measured, str(check.limit), off_by)
 
 
 def _quick_bound(problem: Problem, allocation: Allocation) -> float | None:

@@ -11,7 +11,7 @@ import pytest
 
 import budget_opt as bo
 from budget_opt.allocation.rounding import fitted
-from budget_opt.api.judging import read_split
+from budget_opt.api.splits import read_split
 from budget_opt.model.arrays import OBJECTIVES, Objective
 from budget_opt.model.objectives import relative_gap
 from budget_opt.verifier.static import constraint_checks
@@ -152,7 +152,8 @@ def test_all_faults_of_a_split_are_told_at_once() -> None:
     assert "Give 0 to leave the attribute out" in named["income"]
     with pytest.raises(bo.InputError, match="split: is a list"):
         bo.judge(problem(), [1, 2, 3])  # type: ignore[arg-type]
-    other = bo.uniform(problem().with_fields(attributes=problem().attributes[::-1]))
+    *same, last = problem().attributes
+    other = bo.uniform(problem().with_fields(attributes=[*same, last.with_fields(categories=5)]))
     with pytest.raises(bo.InputError, match="other attributes"):
         bo.judge(problem(), other)
 

@@ -70,11 +70,11 @@ def prices(arrays: Arrays, epsilon: FloatArray, known: Multipliers | None = None
     found = stationary(arrays, epsilon, known)
     if found is None or not found.trusted:
         return None
-    return _Reader(arrays, found, _slope_of_value(arrays, value)).read()
+    return _Reader(arrays, found, slope_of_value(arrays, value)).read()
 
 
-def _slope_of_value(arrays: Arrays, value: float) -> float:
-    """d value / d Phi."""
+def slope_of_value(arrays: Arrays, value: float) -> float:
+    """d value / d Phi, where Phi is the objective in the units of `linearize`."""
     if arrays.objective == "min_epsilon":
         return -1.0
     return -value if arrays.objective == "min_variance" else value

@@ -1,0 +1,1 @@
+"""What `explain` finds and says, in parts."""

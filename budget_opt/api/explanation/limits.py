@@ -1,0 +1,196 @@
+"""What each limit of a problem costs: its price at the margin, and what dropping it would change, proved."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from budget_opt.allocation import Allocation
+from budget_opt.api.explanation.parts import HOLDING
+from budget_opt.errors import ConstraintKind, InfeasibleError, NotSolvedError, ProblemError
+from budget_opt.mechanisms.exact import exact_sum
+from budget_opt.model.arrays import MINIMIZED
+from budget_opt.model.fields import LARGEST_EPSILON
+from budget_opt.model.problem import Problem
+
+NOTHING = 1e-4
+"""A change of the objective by less is called none."""
+_GAP = 1e-4
+"""To which weighted sums are solved anew, if time allows."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One number that limits the problem, and what the objective would gain without it.
+
+    `limit` is the number, `measured` what the split has there. `price` is the derivative of the best value
+    by the number (`prices`). If the limit alone is dropped, the best value changes by a share from
+    `lowest_change` to `highest_change`, proved by a solve without it; None where not shown in time.
+    """
+
+    kind: ConstraintKind
+    name: str
+    limit: float
+    measured: float
+    price: float | None
+    lowest_change: float | None = None
+    highest_change: float | None = None
+
+    @property
+    def met(self) -> bool:
+        """True where the split is at the limit."""
+        return abs(self.measured - self.limit) <= HOLDING * abs(self.limit)
+
+    @property
+    def gain(self) -> tuple[float, float] | None:
+        """The least and the most that dropping it betters the objective, as shares >= 0."""
+        if self.lowest_change is None or self.highest_change is None:
+            return None
+        ends = sorted((abs(self.lowest_change), abs(self.highest_change)))
+        return ends[0], ends[1]
+
+
+@dataclass(frozen=True)
+class MoreTotal:
+    """What a larger total, `raised` instead of `total` (nats), does to the best value; as in `Limit`.
+
+    `price` is the derivative of the best value per nat of the total.
+    """
+
+    total: float
+    raised: float
+    price: float | None
+    lowest_change: float | None
+    highest_change: float | None
+
+
+def stated_limits(allocation: Allocation, problem: Problem) -> list[Limit]:
+    """Every floor, ceiling, group, pin and bound, with its price."""
+    found = []
+    for moment in allocation.moments:
+        kept = moment.retention
+        if moment.floor is not None:
+            found.append(Limit("floor", moment.label, moment.floor, kept, moment.floor_price))
+        if moment.ceiling is not None:
+            found.append(Limit("ceiling", moment.label, moment.ceiling, kept, moment.ceiling_price))
+    for group in problem.groups:
+        spent = float(exact_sum(allocation[name].epsilon for name in group.attributes))
+        price = allocation.sensitivity.get(group.name)
+        found.append(Limit("group", group.name, group.epsilon_max, spent, price))
+    for attribute in problem.attributes:
+        price, epsilon = allocation[attribute.name].shadow_price, allocation[attribute.name].epsilon
+        bounds: dict[ConstraintKind, float | None] = {"epsilon": attribute.epsilon}
+        if attribute.epsilon is None:
+            bounds = {"epsilon_min": attribute.epsilon_min, "epsilon_max": attribute.epsilon_max}
+        for kind, number in bounds.items():
+            if number is not None:
+                one = Limit(kind, attribute.name, number, epsilon, price)
+                found.append(one if one.met else replace(one, price=0.0 if price is not None else None))
+    return found
+
+
+def without(problem: Problem, limit: Limit) -> Problem:
+    """The problem without this limit."""
+    if limit.kind in ("floor", "ceiling"):
+        moments = [
+            moment.with_fields(**{limit.kind: None}) if moment.label == limit.name else moment
+            for moment in problem.moments
+        ]
+        return problem.with_fields(moments=moments)
+    if limit.kind == "group":
+        return problem.with_fields(groups=[group for group in problem.groups if group.name != limit.name])
+    attributes = [
+        attribute.with_fields(**{limit.kind: None}) if attribute.name == limit.name else attribute
+        for attribute in problem.attributes
+    ]
+    return problem.with_fields(attributes=attributes)
+
+
+class Resolver:
+    """Solves changed problems within one time limit, and compares with the split."""
+
+    def __init__(self, allocation: Allocation, problem: Problem, time_limit: float) -> None:
+        from budget_opt.certificate.certify import attained_value
+
+        self.problem = problem
+        self.value = attained_value(problem.arrays, allocation.epsilons)
+        bound = allocation.objective.bound
+        self.bound = self.value if bound is None else bound
+        self._end = time.perf_counter() + time_limit
+
+    def change(self, changed: Callable[[], Problem], shares: int) -> tuple[float, float] | None:
+        """The lowest and highest relative change of the best value; None where none is proved.
+
+        May use one of `shares` equal shares of the time that is left. The changed problem admits the split.
+        """
+        from budget_opt.solvers.answer import Settings
+        from budget_opt.solvers.table import solve
+
+        left = (self._end - time.perf_counter()) / max(shares, 1)
+        if left <= 0 or not (math.isfinite(self.value) and self.value > 0):
+            return None
+        try:
+            arrays = changed().arrays
+        except ProblemError:
+            # the only floor of `min_epsilon` dropped: nothing but minima is left
+            least = float(exact_sum(self.problem.arrays.lower))
+            return self._compared(least, least)
+        gap = _GAP if arrays.objective == "weighted_sum" else 1e-6
+        try:
+            found = solve(arrays, Settings(gap=gap, time_limit=left))
+        except (InfeasibleError, NotSolvedError):
+            return None
+        return self._compared(found.certificate.value, found.certificate.bound)
+
+    def _compared(self, value: float, bound: float) -> tuple[float, float] | None:
+        """Both optima lie between the value and the bound of their own problem."""
+        if not math.isfinite(bound):
+            return None
+        if self.problem.objective in MINIMIZED:
+            return min(bound / self.value - 1.0, 0.0), min(value / max(self.bound, 1e-300) - 1.0, 0.0)
+        return max(value / self.bound - 1.0, 0.0), max(bound / self.value - 1.0, 0.0)
+
+
+def judged_limits(limits: list[Limit], resolver: Resolver) -> list[Limit]:
+    """The limits with what dropping each would change.
+
+    All that the split is not at are dropped together first: where that proves to change nothing, none of them
+    does alone.
+    """
+    idle = [limit for limit in limits if not limit.met]
+    together = (
+        resolver.change(partial(_without_all, resolver.problem, idle), len(limits) + 1) if idle else None
+    )
+    nothing = together is not None and max(map(abs, together)) <= NOTHING
+    left = len(limits) - (len(idle) if nothing else 0)
+    judged = []
+    for limit in limits:
+        if nothing and not limit.met:
+            change = together
+        else:
+            change = resolver.change(partial(without, resolver.problem, limit), left)
+            left -= 1
+        lowest, highest = change or (None, None)
+        judged.append(replace(limit, lowest_change=lowest, highest_change=highest))
+    return judged
+
+
+def _without_all(problem: Problem, limits: list[Limit]) -> Problem:
+    for limit in limits:
+        problem = without(problem, limit)
+    return problem
+
+
+def more_total(allocation: Allocation, resolver: Resolver, shares: int) -> MoreTotal | None:
+    """One more nat of the total; None where there is no total, or no larger one is admitted."""
+    problem = resolver.problem
+    total = problem.total_epsilon
+    if total is None or problem.objective == "min_epsilon" or total + 1 > LARGEST_EPSILON:
+        return None
+    raised = float(exact_sum([total, 1.0]))
+    change = resolver.change(partial(problem.with_total, raised), shares)
+    lowest, highest = change or (None, None)
+    return MoreTotal(total, raised, allocation.sensitivity.get("total_epsilon"), lowest, highest)

@@ -1,0 +1,164 @@
+"""The sentences of an explanation, from its numbers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from budget_opt.api.explanation.limits import NOTHING, Limit, MoreTotal
+from budget_opt.api.explanation.parts import Part
+from budget_opt.api.wording import count, counted, fraction, listed, sentence, share
+from budget_opt.model.arrays import Objective
+
+_SHOWN = 5
+"""Limits that cost something and are named, one a sentence."""
+_NAMED = 3
+"""So many limits that cost nothing are named, more are counted."""
+_LITTLE = f"would bring less than {share(NOTHING)}"
+_NAMES = {
+    "floor": "the floor on {}",
+    "ceiling": "the ceiling on {}",
+    "group": "the budget of group {}",
+    "epsilon": "the pin of {}",
+    "epsilon_min": "the lower bound of {}",
+    "epsilon_max": "the upper bound of {}",
+}
+_REASONS = {
+    "epsilon": "it is pinned there",
+    "epsilon_min": "its lower bound asks for it",
+}
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A move of `step` nats between two attributes that betters the objective, from `before` to `after`."""
+
+    giver: str
+    taker: str
+    step: float
+    before: float
+    after: float
+
+
+def budget_sentences(parts: tuple[Part, ...], objective: Objective, *, optimal: bool) -> Iterator[str]:
+    """Where most of the budget goes and why, and who gets nothing."""
+    if not parts or not any(part.epsilon > 0 for part in parts):
+        yield "Nothing is spent: no attribute is released."
+        return
+    largest = max(parts, key=lambda part: part.epsilon)
+    if len(parts) > 1 and all(part.epsilon == largest.epsilon for part in parts):
+        yield f"The budget is split evenly: each of {counted(len(parts), 'attribute')} has {_nats(largest)}."
+        return
+    yield f"{sentence(fraction(largest.share))} of the budget goes to {_reason(largest, objective, optimal)}."
+    nothing = [part for part in parts if part.epsilon == 0]
+    unneeded = [part.name for part in nothing if not part.moments]
+    given_up = [part.name for part in nothing if part.moments]
+    if unneeded:
+        yield f"Nothing goes to {listed(unneeded)}: no moment needs {_them(unneeded)}."
+    if given_up:
+        yield f"Nothing goes to {listed(given_up)}: the moments that need {_them(given_up)} are given up."
+
+
+def _nats(part: Part) -> str:
+    return f"epsilon {part.epsilon:.4g}"
+
+
+def _them(names: list[str]) -> str:
+    return "it" if len(names) == 1 else "them"
+
+
+def _reason(part: Part, objective: Objective, optimal: bool) -> str:
+    if part.held in _REASONS:
+        return f"{part.name} because {_REASONS[part.held]}"
+    noun = "floor" if objective == "min_epsilon" else "moment"
+    if not part.moments:
+        return f"{part.name}, which no moment needs"
+    needing = counted(len(part.moments), noun)
+    verb = "needs" if len(part.moments) == 1 else "need"
+    if not optimal:
+        return f"{part.name}, which {needing} {verb}"
+    weight = f" with {fraction(part.weight_share)} of the weight" if objective in _WEIGHTED else ""
+    held = ""
+    if part.floors and objective != "min_epsilon":
+        floors = "floor on" if len(part.floors) == 1 else "floors on"
+        verb_of_floors = "holds" if len(part.floors) == 1 else "hold"
+        held = f", and the {floors} {listed(part.floors)} {verb_of_floors} it up"
+    return f"{part.name} because {needing}{weight} {verb} it{held}"
+
+
+_WEIGHTED = ("weighted_sum", "geometric_mean")
+
+
+def minimum_sentence(labels: tuple[str, ...], value: float | None) -> Iterator[str]:
+    """Which moments decide the objective of `max_min`; `value` is their part of their targets."""
+    if labels and value is not None:
+        which = "the moment that has" if len(labels) == 1 else "the moments that have"
+        yield (
+            f"The objective is decided by {listed(labels)}, {which} least of what was wanted: {share(value)}."
+        )
+
+
+def total_sentence(more: MoreTotal | None, objective: Objective) -> Iterator[str]:
+    """What one more unit of the total brings."""
+    if more is None or more.lowest_change is None or more.highest_change is None:
+        return
+    ends = sorted((abs(more.lowest_change), abs(more.highest_change)))
+    what = f"A total epsilon of {more.raised:g} instead of {more.total:g}"
+    yield f"{what} {_effect((ends[0], ends[1]), objective)}."
+
+
+def limit_sentences(limits: tuple[Limit, ...], objective: Objective) -> Iterator[str]:
+    """What dropping each limit would bring, the dearest first, and which cost nothing."""
+    known = [(limit, gain) for limit in limits if (gain := limit.gain) is not None]
+    dear = [(limit, gain) for limit, gain in known if gain[1] > NOTHING]
+    dear.sort(key=lambda item: (-item[1][0], -item[1][1]))
+    for limit, gain in dear[:_SHOWN]:
+        yield f"Dropping {_NAMES[limit.kind].format(limit.name)} {_effect(gain, objective)}."
+    rest = [gain for _, gain in dear[_SHOWN:]]
+    if rest:
+        which = "one other limit" if len(rest) == 1 else f"any one of {counted(len(rest), 'other limit')}"
+        most = max(gain[1] for gain in rest)
+        yield f"Dropping {which} {_WOULD[objective]} by at most {share(most, 'up')}."
+    free = [_NAMES[limit.kind].format(limit.name) for limit, gain in known if gain[1] <= NOTHING]
+    if len(free) == 1:
+        yield f"{sentence(free[0])} costs nothing: dropping it {_LITTLE}."
+    elif free:
+        many = f"{count(len(free))} {'other ' if dear else ''}limits"
+        which = listed(free) if len(free) <= _NAMED else many
+        yield f"{sentence(which)} cost nothing: dropping any one {_LITTLE}."
+    unknown = len(limits) - len(known)
+    if unknown:
+        yield f"What {counted(unknown, 'limit')} {'costs' if unknown == 1 else 'cost'} was not shown in time."
+
+
+_WOULD: dict[str, str] = {
+    "min_epsilon": "would lower the total",
+    "min_variance": "would lower the objective",
+    "weighted_sum": "would raise the objective",
+    "geometric_mean": "would raise the objective",
+    "max_min": "would raise the objective",
+}
+
+
+def _effect(gain: tuple[float, float], objective: Objective) -> str:
+    """By how much, as far as it is proved: one number where both ends are said alike."""
+    least, most = gain
+    verb = _WOULD[objective]
+    if most <= NOTHING:
+        return f"{verb} by less than {share(NOTHING)}"
+    if share(least) == share(most):
+        return f"{verb} by {share(most)}"
+    if least <= NOTHING:
+        return f"{verb} by at most {share(most, 'up')}"
+    return f"{verb} by at least {share(least, 'down')} and at most {share(most, 'up')}"
+
+
+def exchange_sentence(found: Exchange | None, objective: Objective) -> Iterator[str]:
+    """The move that betters a split that is no optimum."""
+    if found is None:
+        return
+    change = abs(found.after / found.before - 1.0)
+    yield (
+        f"Moving {found.step:g} of epsilon from {found.giver} to {found.taker} {_WOULD[objective]} by "
+        f"{share(change)}, from {found.before:.4g} to {found.after:.4g}."
+    )

@@ -1,0 +1,100 @@
+"""Splits of a budget as users have them: allocations, or epsilons by name; and what they break."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from budget_opt.allocation import Allocation, Statement, allocation_from
+from budget_opt.allocation.build import assemble
+from budget_opt.api.arguments import require
+from budget_opt.errors import InputError
+from budget_opt.model.problem import Problem
+
+if TYPE_CHECKING:
+    from budget_opt.verifier.report import Check
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A constraint that the split breaks: its name, what the split has there, and by how much it is off."""
+
+    constraint: str
+    measured: float
+    limit: str
+    off_by: float
+
+    def __str__(self) -> str:
+        return f"{self.constraint}: {self.measured:.9g}, limit {self.limit}, off by {self.off_by:.3g}"
+
+
+def read_split(path: str | Path) -> Allocation | dict[str, Any]:
+    """The split in a file: an allocation, or an object of epsilons by name, in JSON or YAML."""
+    from budget_opt.model.documents import read_mapping
+
+    document = read_mapping(path, InputError)
+    return Allocation.read(path) if "format" in document else document
+
+
+def taken(problem: Problem, split: Allocation | Mapping[str, Any], name: str = "split") -> Allocation:
+    """The split as an allocation of this problem, judged by its objective; an allocation keeps its samplers.
+
+    `name` is the argument's, for errors. Raises `InputError` for a split of other attributes.
+    """
+    if not isinstance(split, Allocation):
+        if not isinstance(split, Mapping):
+            raise InputError(
+                f"{name}: is a {type(split).__name__}, must be an Allocation or epsilons by name. "
+                'Give it as {"income": 1.5, ...}.'
+            )
+        return allocation_from(problem, split)
+    stated = {attribute.name: attribute for attribute in split.attributes}
+    sizes = {known: attribute.cardinality for known, attribute in stated.items()}
+    if sizes != {attribute.name: attribute.cardinality for attribute in problem.attributes}:
+        raise InputError(
+            f"{name}: has other attributes than the problem, or their categories differ in number. "
+            "Give an allocation of this problem, or epsilons by name."
+        )
+    in_order = [stated[known] for known in problem.names]
+    epsilons = np.array([attribute.epsilon for attribute in in_order])
+    statement = Statement(solver=split.objective.solver, seconds=split.objective.seconds)
+    return assemble(problem, epsilons, [attribute.sampler for attribute in in_order], statement)
+
+
+def question_of(allocation: Allocation, problem: Problem | None) -> Problem:
+    """The whole problem that an allocation was made from: `problem`, or the one that it carries itself.
+
+    Raises `InputError` for another problem, and where a file was read that leaves pins and bounds out.
+    """
+    if problem is None:
+        if allocation.question.sha256 == allocation.problem_sha256:
+            return allocation.question
+        raise InputError(
+            "problem: is needed, as an allocation file carries no pins or bounds of attributes. "
+            "Give the problem that the allocation was made from."
+        )
+    require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
+    if allocation.problem_sha256 != problem.sha256:
+        raise InputError("problem: is not the one that the allocation was made from. Give that one.")
+    return problem
+
+
+def broken_constraints(allocation: Allocation, problem: Problem) -> tuple[Broken, ...]:
+    """Every constraint of the problem that the split breaks, exactly."""
+    from budget_opt.verifier.static import constraint_checks
+
+    checks = constraint_checks(allocation, problem)
+    return tuple(_as_broken(check, problem) for check in checks if not check.holds)
+
+
+def _as_broken(check: Check, problem: Problem) -> Broken:
+    measured = float(check.measured or 0.0)
+    if isinstance(check.limit, float):
+        return Broken(check.claim, measured, f"{check.limit!r}", abs(measured - check.limit))
+    attribute = problem.attribute(check.claim.removeprefix("bounds of "))
+    off_by = max(attribute.lower - measured, measured - attribute.upper)
+    return Broken(check.claim, measured, str(check.limit), off_by)
