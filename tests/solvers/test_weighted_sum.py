@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import Arrays
+from budget_opt.model.attribute import Attribute
+from budget_opt.model.moment import CrossMoment, Group
+from budget_opt.model.problem import Problem
 from budget_opt.solvers.answer import Candidate, Settings
 from budget_opt.solvers.ascent import Sum, ascend, shared_out, starts
 from budget_opt.solvers.table import solve as solve_by
@@ -210,3 +213,15 @@ def test_68_attributes_with_some_hundred_moments_are_bounded() -> None:
     found = solve(arrays)
     assert found.certificate.bound >= found.certificate.value > 0
     assert found.certificate.bound < np.sum(arrays.weight)
+
+
+def test_a_group_that_may_spend_nothing_is_solved_without_a_warning() -> None:
+    problem = Problem(
+        attributes=[Attribute("income", categories=2)],
+        moments=[CrossMoment("income", ceiling=0.4)],
+        groups=[Group("none", attributes=["income"], epsilon_max=0)],
+        total_epsilon=4.908,
+    )
+    found = solve_by(problem.arrays, Settings())
+    assert found.epsilon.tolist() == [0.0]
+    assert 0 <= found.certificate.bound < 1e-300

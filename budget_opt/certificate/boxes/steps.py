@@ -26,6 +26,8 @@ _SHARES, _PRICES = 0.5, 0.15
 are so many that in one length for all they would leave next to nothing of it for the shares."""
 _METRIC = 0.05
 """nu, nested and mu move in the metric (nu + this x mu)^2."""
+_LEAST = 1e-100
+"""The least budget that a price is made for, in units of what all moments are worth."""
 _FLOORS = 0.02
 """kappa and capped move in the metric (kappa + this x what the total is worth at mu)^2."""
 
@@ -40,9 +42,9 @@ def first(on: Relaxation) -> Multipliers:
         shares.append(np.repeat(spread, on.count, axis=2))
     rows = len(on.rows.limit)
     mu = np.zeros((rows, on.count))
-    mu[0] = (
-        np.sum(on.layout.single) + sum(np.sum(degree.weight) for degree in on.layout.degrees)
-    ) / on.rows.limit[0]
+    worth = np.sum(on.layout.single) + sum(np.sum(degree.weight) for degree in on.layout.degrees)
+    # where next to nothing may be spent any price does, so long as it is finite
+    mu[0] = worth / np.maximum(on.rows.limit[0], _LEAST * worth)
     return Multipliers(
         tuple(shares),
         np.zeros((rows, on.layout.attributes, on.count)),
