@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -52,7 +53,7 @@ class Candidate:
     """A split of the budget and what is proved about it.
 
     `epsilon` (M,) in nats lies inside every bound, budget, floor and ceiling. `status` is "optimal" if and
-    only if the certificate's relative gap is at most the one asked for.
+    only if the certificate's relative gap is at most the one asked for. `interrupted`: Ctrl-C ended it.
     """
 
     epsilon: FloatArray
@@ -60,6 +61,7 @@ class Candidate:
     status: Status
     solver: str
     seconds: float
+    interrupted: bool = False
 
 
 class OutOfTimeError(Exception):
@@ -67,11 +69,22 @@ class OutOfTimeError(Exception):
 
 
 class Clock:
-    """Seconds since the start, and the limit."""
+    """Seconds since the start, the limit, and whether Ctrl-C has `interrupted`."""
 
     def __init__(self, limit: float | None) -> None:
         self._start = time.perf_counter()
         self._limit = limit
+        self.interrupted = False
+
+    @contextmanager
+    def ending_early(self) -> Iterator[None]:
+        """What stands in it may end at the time limit or at Ctrl-C, with what it has by then."""
+        try:
+            yield
+        except OutOfTimeError:
+            pass
+        except KeyboardInterrupt:
+            self.interrupted = True
 
     @property
     def seconds(self) -> float:
@@ -83,19 +96,24 @@ class Clock:
         return float("inf") if self._limit is None else share * self._limit - self.seconds
 
     def check(self, share: float = 1.0) -> None:
-        """Raise OutOfTimeError once `share` of the limit has passed."""
-        if self.left(share) <= 0:
+        """Raise OutOfTimeError once `share` of the limit has passed, or after Ctrl-C."""
+        if self.interrupted or self.left(share) <= 0:
             raise OutOfTimeError
 
 
 @dataclass(frozen=True)
 class Task:
-    """One problem, what is asked, the running clock, and who wants to hear of progress."""
+    """One problem, what is asked, the running clock, and who wants to hear of progress.
+
+    `starts` are splits (M,) of problems nearby: a weighted sum begins there, and not at many random ones.
+    Anything may stand in them.
+    """
 
     arrays: Arrays
     settings: Settings
     clock: Clock
     callback: Callback | None = None
+    starts: Sequence[FloatArray] = ()
 
     def report(self, value: float | None, bound: float | None, nodes: int | None = None) -> None:
         """Tell the callback where the solve stands."""

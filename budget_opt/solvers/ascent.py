@@ -157,6 +157,14 @@ def starts(problem: Sum, count: int, rng: np.random.Generator) -> FloatArray:
     return clipped
 
 
+def within(problem: Sum, epsilon: FloatArray) -> FloatArray:
+    """Any numbers (n,) as a split within the bounds that spends no more than the rest."""
+    room = np.clip(epsilon, problem.lower, problem.upper) - problem.lower
+    spent = float(np.sum(room))
+    split: FloatArray = problem.lower + room * min(1.0, problem.rest / max(spent, 1e-300))
+    return split
+
+
 def _grown(problem: Sum, rng: np.random.Generator) -> FloatArray:
     """Random shares (n,) of a set that grows by the attribute with the heaviest noisy links in turn."""
     n = problem.lower.size

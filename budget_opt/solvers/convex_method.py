@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -52,7 +51,7 @@ def solve(task: Task, method: Method | None = None) -> tuple[FloatArray, Certifi
             raise NotSolvedError("no split within the time limit. Allow more time.") from None
         state = Progress(reduction, Frame.of(task.arrays), inside)
         state.tick = lambda: _tick(task, state)
-        with suppress(OutOfTimeError, KeyboardInterrupt):
+        with task.clock.ending_early():
             (method or _interior_point)(state, task)
             _tick(task, state)
         if state.epsilon is None:

@@ -6,7 +6,6 @@ The bound is the root's (`certificate.proof.root`); the search that closes the g
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 
 import numpy as np
 
@@ -14,14 +13,14 @@ from budget_opt.certificate.certify import Certificate, certify
 from budget_opt.errors import NotSolvedError
 from budget_opt.model.arrays import FloatArray
 from budget_opt.solvers import convex_method, local
-from budget_opt.solvers.answer import OutOfTimeError, Task
-from budget_opt.solvers.ascent import Sum, starts
+from budget_opt.solvers.answer import Task
+from budget_opt.solvers.ascent import Sum, starts, within
 from budget_opt.solvers.convex import mixture
 from budget_opt.solvers.coordinate import LOG
 from budget_opt.solvers.local import Best
 from budget_opt.solvers.phase_one import strictly_inside
 from budget_opt.solvers.reduction import Reduction, inner_start, reduce
-from budget_opt.solvers.search import best_splits
+from budget_opt.solvers.search import best_splits, from_starts
 
 _SHARE = 0.7
 """Of a time limit, for the search; the rest is for the bound."""
@@ -35,17 +34,22 @@ def solve(task: Task) -> tuple[FloatArray, Certificate]:
     Ends early at the time limit or at Ctrl-C with the best point so far. Raises ImpossibleError where the
     floors are proved impossible, NotSolvedError where no point inside all constraints was found.
     """
-    best = found(task)[1]
-    assert best.epsilon is not None
-    epsilon = tidied(task, best.epsilon, best)
+    epsilon = split_found(task)
     return epsilon, _certificate(task, epsilon)
 
 
-def found(task: Task, random_starts: int = RANDOM_STARTS) -> tuple[Reduction, Best]:
-    """The best split that local search finds, without a bound; raises as `solve` does.
+def split_found(task: Task, random_starts: int = RANDOM_STARTS) -> FloatArray:
+    """The best split (M,) that local search finds, without a bound; raises as `solve` does.
 
     `random_starts` are tried besides the even split and the optima under the total alone.
     """
+    best = found(task, random_starts)[1]
+    assert best.epsilon is not None
+    return tidied(task, best.epsilon, best)
+
+
+def found(task: Task, random_starts: int = RANDOM_STARTS) -> tuple[Reduction, Best]:
+    """What `split_found` finds, before it is tidied, and the reduction; raises as `solve` does."""
     arrays = task.arrays
     reduction = local.with_total(reduce(arrays))
     best = Best(arrays)
@@ -53,7 +57,7 @@ def found(task: Task, random_starts: int = RANDOM_STARTS) -> tuple[Reduction, Be
         raise convex_method.ImpossibleError
     if not reduction.free.size:
         best.offer(reduction.fixed)
-    with suppress(OutOfTimeError, KeyboardInterrupt):
+    with task.clock.ending_early():
         if reduction.free.size:
             _search(task, reduction, best, random_starts)
     if best.epsilon is None:
@@ -69,6 +73,7 @@ def _certificate(task: Task, epsilon: FloatArray) -> Certificate:
     try:
         return certify(task.arrays, epsilon, proceed=lambda: task.clock.left() > 0)
     except KeyboardInterrupt:
+        task.clock.interrupted = True
         return certify(task.arrays, epsilon, proceed=lambda: False)
 
 
@@ -86,12 +91,12 @@ def _search(task: Task, reduction: Reduction, best: Best, random_starts: int) ->
     if total is not None and only_total(reduction):
         seen(inner_start(reduction.program))
         seen(np.minimum(total.lower + total.rest / total.lower.size, total.upper))
-        best_splits(total, check, seen)
+        wanted_splits(task, reduction, total, check, seen)
         return
     reduction = local.off_zero(reduction)
     inside = inside_all(task, reduction)
     seen(inside)
-    for start in _starts(reduction, total, check, random_starts):
+    for start in _starts(task, reduction, total, check, random_starts):
         local.improve(reduction, mixed(reduction, inside, start), inside, best, check)
         task.report(best.value, None)
 
@@ -132,14 +137,36 @@ def only_total(reduction: Reduction) -> bool:
     return program.row_bound.size == 0 and len(program.cap) <= 1 and bool(np.all(program.cap > 0))
 
 
+def wanted_splits(
+    task: Task,
+    reduction: Reduction,
+    total: Sum,
+    check: Callable[[], None],
+    seen: Callable[[FloatArray], None],
+) -> list[FloatArray]:
+    """Good splits (n,) under the total and bounds alone, best first: local optima, and the starts given."""
+    given = [within(total, start[reduction.free]) for start in usable(task)]
+    if not given:
+        return best_splits(total, check, seen)
+    found = from_starts(total, given, check, seen)
+    return found if only_total(reduction) else [*given, *found]
+
+
+def usable(task: Task) -> list[FloatArray]:
+    """The starts (M,) given, as far as they are splits of so many attributes."""
+    shape = task.arrays.lower.shape
+    starts = [np.asarray(start, dtype=np.float64) for start in task.starts]
+    return [start for start in starts if start.shape == shape and np.all(np.isfinite(start))]
+
+
 def _starts(
-    reduction: Reduction, total: Sum | None, check: Callable[[], None], random_starts: int
+    task: Task, reduction: Reduction, total: Sum | None, check: Callable[[], None], random_starts: int
 ) -> list[FloatArray]:
     """Splits (n,) worth starting from: optima without the constraints in the way, even and random splits."""
     even = inner_start(reduction.program)
     if total is None:
         return [even]
-    found = best_splits(total, check, lambda _: None)
+    found = wanted_splits(task, reduction, total, check, lambda _: None)
     random = starts(total, random_starts, np.random.default_rng(1)).T[1:]  # the first is even too
     return [*found, even, *random]
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from budget_opt.model.arrays import FloatArray
 from budget_opt.solvers.ascent import Sum, ascend, starts, swapped
 
-_STARTS = 50
-_TOPS = 4
-_MOVES = 120
+_STARTS, _FEW_STARTS = 50, 6
+"""Of every kind; and beside good splits that were given."""
+_TOPS, _FEW_TOPS = 4, 2
+_MOVES, _FEW_MOVES = 120, 40
 _ROUNDS = 20
 _CLIMB, _TO_THE_END = 25, 3000
+_FEW_STEPS, _FAR = 10, 200
 """Steps of the ascent, of candidates and of the best."""
 _DISTINCT = 1e-6
 """Relative difference above which two values belong to two local optima."""
@@ -37,6 +39,25 @@ def best_splits(
             break
     best, reached = _with_swaps(problem, epsilon[:, tops], value[tops], check, seen)
     best, reached = ascend(problem, best, check, _TO_THE_END)
+    for split in best.T:
+        seen(split)
+    return _distinct([best[:, column] for column in np.argsort(-reached, kind="stable")])
+
+
+def from_starts(
+    problem: Sum,
+    given: Sequence[FloatArray],
+    check: Callable[[], None],
+    seen: Callable[[FloatArray], None],
+) -> list[FloatArray]:
+    """The best local optima found (n,) from splits given and a few more, best first, as `best_splits`."""
+    few = starts(problem, _FEW_STARTS, np.random.default_rng(0))
+    epsilon, value = ascend(problem, np.column_stack([*given, few]), check, _CLIMB)
+    top = epsilon[:, [int(np.argmax(value))]]
+    moves, moved = ascend(problem, swapped(problem, top[:, 0], _FEW_MOVES), check, _FEW_STEPS)
+    columns, values = np.hstack([epsilon, moves]), np.concatenate([value, moved])
+    tops = np.argsort(-values, kind="stable")[:_FEW_TOPS]
+    best, reached = ascend(problem, columns[:, tops], check, _FAR)
     for split in best.T:
         seen(split)
     return _distinct([best[:, column] for column in np.argsort(-reached, kind="stable")])

@@ -80,22 +80,27 @@ class Question:
             row[inside] = 1.0
         return Limits(self.floors, self.log_floor, ceilings, self.log_ceiling)
 
-    def rows(self, lower: FloatArray, upper: FloatArray) -> Rows:
-        """Budgets, and the ceilings' chords on boxes (M, B)."""
-        coefficient, limit = self.budgets[:, :, None], self.caps[:, None]
+    def rows(self, lower: FloatArray, upper: FloatArray, caps: FloatArray | None = None) -> Rows:
+        """Budgets, and the ceilings' chords on boxes (M, B); `caps` (R, B) where each box has its own."""
+        coefficient = self.budgets[:, :, None]
+        limit = self.caps[:, None] if caps is None else caps
+        count = lower.shape[1]
+        if caps is not None or self.log_ceiling.size:
+            coefficient = np.repeat(coefficient, count, axis=2)
+            limit = np.broadcast_to(limit, (len(limit), count))
         if self.log_ceiling.size:
-            count = lower.shape[1]
-            chords, limits = self._chords(lower, upper)
-            coefficient = np.concatenate([np.repeat(coefficient, count, axis=2), chords])
-            limit = np.concatenate([np.repeat(limit, count, axis=1), limits])
+            chords, limits = self._chords(lower, upper, limit[0])
+            coefficient, limit = np.concatenate([coefficient, chords]), np.concatenate([limit, limits])
         return Rows(coefficient, limit, len(limit) == 1 and bool(np.all(coefficient == 1.0)))
 
-    def _chords(self, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _chords(
+        self, lower: FloatArray, upper: FloatArray, unit: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Ceilings as rows s e <= beta (C, M, B), by chords of log lambda; 0 <= 0 where a lower end is 0.
 
         log lambda is concave and lies above its chord, so  sum log lambda <= log c  implies the row
-        (GLOBAL_SOLVER_PROOFS 4b); a smaller slope from the lower end stays below. Rows are in the unit of the
-        total, so that their multipliers are of the size of its price.
+        (GLOBAL_SOLVER_PROOFS 4b); a smaller slope from the lower end stays below. Rows are in the `unit` of
+        the total (B,), so that their multipliers are of the size of its price.
         """
         slopes = np.zeros((self.log_ceiling.size, *lower.shape))
         limits = np.zeros((self.log_ceiling.size, lower.shape[1]))
@@ -109,12 +114,19 @@ class Question:
             parts = np.abs(top) + np.sum(np.abs(at_low) + rise * low, axis=0)
             slopes[row, inside] = rise
             limits[row] = (top - np.sum(at_low - rise * low, axis=0) + _OUTWARD * parts) * told
-        unit = self.caps[0]
         return slopes * unit, limits * unit
 
-    def relaxation(self, lower: FloatArray, upper: FloatArray, point: FloatArray) -> Relaxation:
-        """The relaxation on boxes (M, B) with tangents at `point` in z."""
-        return Relaxation.of(self.layout, self.r, (lower, upper), point, self.rows(lower, upper), self.limits)
+    def relaxation(
+        self, lower: FloatArray, upper: FloatArray, point: FloatArray, caps: FloatArray | None = None
+    ) -> Relaxation:
+        """The relaxation on boxes (M, B) with tangents at `point` in z; `caps` (R, B) as in `rows`."""
+        rows = self.rows(lower, upper, caps)
+        return Relaxation.of(self.layout, self.r, (lower, upper), point, rows, self.limits)
+
+    def only(self, index: IntArray) -> Question:
+        """The question of some of its boxes: the same."""
+        del index
+        return self
 
 
 def _told(rows: BudgetRows, box: Box) -> IntArray:

@@ -17,7 +17,7 @@ _ROUNDING = 1e-12
 
 
 def reduced(
-    on: Relaxation, found: Evaluation, cut: float, lower: FloatArray, upper: FloatArray
+    on: Relaxation, found: Evaluation, cut: float | FloatArray, lower: FloatArray, upper: FloatArray
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """The boxes (M, B) cut to where psi_i >= max psi_i - (bound - cut), and which have any such point."""
     psi, outer = found.outer.psi, found.outer

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 import numpy as np
 
 from budget_opt.certificate.boxes import steps
 from budget_opt.certificate.boxes.bound import Evaluation, Relaxation, evaluate
 from budget_opt.certificate.boxes.descent import averaged
+from budget_opt.certificate.boxes.layout import Layout
 from budget_opt.certificate.boxes.subgradient import Mixture, subgradient
-from budget_opt.certificate.pruning.question import Question
 from budget_opt.certificate.pruning.reduced_costs import reduced
 from budget_opt.model.arrays import FloatArray, IntArray
 from budget_opt.solvers.global_search.branching import branching
@@ -30,6 +31,20 @@ Heard = Callable[[Batch, IntArray, Relaxation, Evaluation, bool], None]
 """Takes an evaluation, which of its nodes are still open, and whether it makes their boxes smaller."""
 
 
+class Asked(Protocol):
+    """What boxes are of: one question, or several side by side."""
+
+    @property
+    def layout(self) -> Layout:
+        """That of every box."""
+
+    def relaxation(self, lower: FloatArray, upper: FloatArray, point: FloatArray) -> Relaxation:
+        """The relaxation on boxes (M, B) with tangents at `point` in z."""
+
+    def only(self, index: IntArray) -> Self:
+        """What some of the boxes are of."""
+
+
 @dataclass(frozen=True)
 class Bounded:
     """The survivors: `kept` (B,) their indices in the batch given, `relaxed` (M, B) their relaxed points.
@@ -43,14 +58,29 @@ class Bounded:
     attribute: IntArray
     at: FloatArray
 
+    def only(self, index: IntArray, before: int) -> Bounded:
+        """Some of the survivors, of a batch that began after so many nodes of this one."""
+        return Bounded(
+            self.batch.only(index),
+            self.kept[index] - before,
+            self.relaxed[:, index],
+            self.attribute[index],
+            self.at[index],
+        )
+
 
 def bounded(
-    question: Question, batch: Batch, cut: float, count: int = STEPS, heard: Heard | None = None
+    question: Asked,
+    batch: Batch,
+    cut: float | FloatArray,
+    count: int = STEPS,
+    heard: Heard | None = None,
 ) -> Bounded | None:
     """The batch after `count` dual steps, boxes tightened by reduced costs; None where no node survives.
 
-    `heard` is told of every evaluation.
+    `cut` is one for all, or one a node (B,). `heard` is told of every evaluation.
     """
+    cut = np.broadcast_to(cut, batch.bound.shape)
     on = question.relaxation(batch.lower, batch.upper, batch.point)
     work = replace(batch, multipliers=steps.seeded(question.layout, batch.multipliers))
     kept = np.arange(batch.count)
@@ -89,6 +119,7 @@ def bounded(
                 select(memory, index),
                 select(best, index),
             )
+            question, cut = question.only(index), cut[index]
             kept, length, lowest = kept[index], length[index], lowest[index]
         on = question.relaxation(work.lower, work.upper, work.point) if reducing else on.touching(work.point)
     split = branching(on, found, mixture, work.lower, work.upper)

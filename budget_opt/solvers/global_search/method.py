@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,7 +21,6 @@ from budget_opt.solvers.global_search.recording import Recording
 from budget_opt.solvers.global_search.search import Search
 from budget_opt.solvers.local import Best
 from budget_opt.solvers.reduction import Reduction
-from budget_opt.solvers.search import best_splits
 
 DEFAULT_LIMIT = 60.0
 """Seconds after which a search without a time limit ends with the gap that it has proved by then."""
@@ -37,30 +35,40 @@ def solve(task: Task) -> tuple[FloatArray, Certificate]:
     or at Ctrl-C,
     with the best point and the bound proved by then. Raises as the local search does.
     """
-    arrays = task.arrays
-    if not np.any(arrays.weight > 0):
+    if not np.any(task.arrays.weight > 0):
         return local_method.solve(task)
-    # under ceilings the relaxed points of the search are seldom near a good split
-    starts = local_method.RANDOM_STARTS if arrays.ceilings.size else 0
-    reduction, best = local_method.found(task, starts)
-    if not reduction.free.size or local_method.as_sum(reduction) is None:
-        assert best.epsilon is not None
-        return best.epsilon, certify(arrays, best.epsilon)
-    incumbent = Incumbent(task, reduction, best)
-    with suppress(OutOfTimeError, KeyboardInterrupt):
-        incumbent.first_climbs()
-    incumbent.tidy()
+    incumbent = begun(task)
+    if not incumbent.has_choice:
+        return incumbent.split, certify(task.arrays, incumbent.split)
     recording = Recording() if task.settings.record else None
-    question = Question.of(arrays)
+    question = Question.of(task.arrays)
     search = Search(question, task.settings.gap, incumbent, lambda: _check(task), recording=recording)
-    with suppress(OutOfTimeError, KeyboardInterrupt):
-        search.run(lambda bound, nodes: task.report(best.value, bound, nodes))
-    incumbent.tidy()
-    attained = objective_value(arrays, incumbent.split)
-    bound = max(search.bound, attained)
+    with task.clock.ending_early():
+        search.run(lambda bound, nodes: task.report(incumbent.value, bound, nodes))
+    split, proved = ended(search, incumbent)
     if recording is not None:
-        aim = Aim(question, incumbent.split, attained, bound, task.settings.gap)
-        return incumbent.split, certificate_of(aim, recording, task.clock.seconds)
+        aim = Aim(question, split, proved.value, proved.bound, task.settings.gap)
+        return split, certificate_of(aim, recording, task.clock.seconds)
+    return split, proved
+
+
+def begun(task: Task) -> Incumbent:
+    """The best split before any search; raises as `solve` does."""
+    # under ceilings the relaxed points of the search are seldom near a good split
+    random_starts = local_method.RANDOM_STARTS if task.arrays.ceilings.size and not task.starts else 0
+    incumbent = Incumbent(task, *local_method.found(task, random_starts))
+    if incumbent.has_choice:
+        with task.clock.ending_early():
+            incumbent.first_climbs()
+        incumbent.tidy()
+    return incumbent
+
+
+def ended(search: Search, incumbent: Incumbent) -> tuple[FloatArray, Certificate]:
+    """The split (M,) and the bound that a search has proved so far."""
+    incumbent.tidy()
+    attained = objective_value(search.question.arrays, incumbent.split)
+    bound = max(search.bound, attained)
     return incumbent.split, Certificate(attained, bound, relative_gap(attained, bound), None)
 
 
@@ -79,6 +87,11 @@ class Incumbent:
     reduction: Reduction
     best: Best
 
+    @property
+    def has_choice(self) -> bool:
+        """True where there is anything to search for."""
+        return bool(self.reduction.free.size) and local_method.as_sum(self.reduction) is not None
+
     @cached_property
     def raised(self) -> Raised:
         """Starts under floors, groups and ceilings."""
@@ -95,7 +108,8 @@ class Incumbent:
         total = local_method.as_sum(self.reduction)
         if total is None or local_method.only_total(self.reduction):
             return
-        for wanted in best_splits(total, self.task.clock.check, lambda _: None):
+        check = self.task.clock.check
+        for wanted in local_method.wanted_splits(self.task, self.reduction, total, check, lambda _: None):
             self.climb(wanted)
         self.climb(total.lower + total.rest / total.lower.size)
 

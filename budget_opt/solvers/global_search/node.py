@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -43,6 +44,35 @@ class Batch:
             self.bound[index],
             self.name[index],
         )
+
+    @classmethod
+    def joined(cls, batches: Sequence[Batch]) -> Batch:
+        """The nodes of all batches, in order."""
+
+        def side_by_side(parts: Iterable[FloatArray]) -> FloatArray:
+            return np.concatenate(list(parts), axis=-1)
+
+        return cls(
+            side_by_side(batch.lower for batch in batches),
+            side_by_side(batch.upper for batch in batches),
+            side_by_side(batch.point for batch in batches),
+            joined([batch.multipliers for batch in batches]),
+            tuple_of(tuple(map(side_by_side, zip(*(batch.hints for batch in batches), strict=True)))),
+            side_by_side(batch.bound for batch in batches),
+            np.concatenate([batch.name for batch in batches]),
+        )
+
+
+def joined(parts: Sequence[Multipliers]) -> Multipliers:
+    """The multipliers of the boxes of all parts, in order."""
+    shares = zip(*(part.shares for part in parts), strict=True)
+    return Multipliers(
+        tuple(np.concatenate(one, axis=-1) for one in shares),
+        *(
+            np.concatenate([getattr(part, name) for part in parts], axis=-1)
+            for name in ("nu", "nested", "mu", "kappa", "capped")
+        ),
+    )
 
 
 def select(multipliers: Multipliers, index: IntArray) -> Multipliers:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
-from budget_opt.certificate.boxes.bound import Multipliers, cut_off
+from budget_opt.certificate.boxes.bound import cut_off
 from budget_opt.certificate.pruning.hull import Tangent, tangent_at, tangent_bounds
 from budget_opt.certificate.pruning.question import Question
 from budget_opt.certificate.pruning.tightening import by_constraints, by_first_order, values_and_pulls
@@ -27,6 +28,8 @@ _POINTS, _EARLY, _SELDOM = 4, 4, 10
 _AGAIN = 0.7
 """A box that shrank to this share of its width by tightening alone is bounded again before it is split."""
 Told = Callable[[float, int], None]
+Rounds = Generator[Batch, Bounded | None, None]
+"""Gives batches to be bounded, and takes what is left of each."""
 
 
 class Incumbent(Protocol):
@@ -62,6 +65,11 @@ class Search:
     tangent: Tangent | None = None
     recording: Recording | None = None
 
+    def __post_init__(self) -> None:
+        question = self.question
+        most, _ = values_and_pulls(question.layout, rr.retention(question.upper, question.r))
+        self.in_hand = min(self.in_hand, float(most[0]) * (1 + 1e-12))
+
     @property
     def cut(self) -> float:
         """Slightly below value (1 + gap), so that a search that ends has proved the gap."""
@@ -80,20 +88,33 @@ class Search:
 
     def run(self, told: Told) -> None:
         """Search until no node is above the cut; `told` hears bound and nodes after every batch."""
+        rounds, survived = self.rounds(told), None
+        with suppress(StopIteration):
+            while True:
+                batch = rounds.send(survived)
+                survived = bounded(self.question, batch, self.cut, heard=self._heard)
+
+    def rounds(self, told: Told, root: Batch | None = None) -> Rounds:
+        """The batches of the search, each to be bounded by whoever runs it; begins with `root`, if given.
+
+        Whatever ends it, and between any two rounds, `bound` is proved.
+        """
         question = self.question
         self._renew_tangent()
-        like = self._root(told)
+        root = self._root(told) if root is None else self._rooted(root)
+        self._take((yield root), root)
+        self.in_hand = -np.inf
         width = max(8, min(_WIDTH, _WORK // question.layout.work))
         turn = 0
         while self.queue.bound > self.cut:
             self.check()
             self.in_hand = self.queue.bound
             parents = self.queue.pop(width // 2, self.cut)
-            batch = self._tightened(_children(gathered(parents, like), parents, self.recording))
+            batch = self._tightened(_children(gathered(parents, root.multipliers), parents, self.recording))
             survived = None
             if batch is not None:
                 self.nodes += batch.count
-                survived = bounded(question, batch, self.cut, heard=self._heard)
+                survived = yield batch
                 self._take(survived, batch)
             self.in_hand = -np.inf
             if survived is not None and (turn < _EARLY or turn % _SELDOM == 0):
@@ -105,12 +126,9 @@ class Search:
     def _heard(self) -> Heard | None:
         return None if self.recording is None else self.recording.heard
 
-    def _root(self, told: Told) -> Multipliers:
-        """Bound the root and queue it; returns its multipliers."""
+    def _root(self, told: Told) -> Batch:
+        """The root after many steps."""
         question = self.question
-        ends = question.lower, question.upper
-        most, _ = values_and_pulls(question.layout, rr.retention(question.upper, question.r))
-        self.in_hand = float(most[0]) * (1 + 1e-12)
         self.nodes = 1
 
         def proved(bound: float) -> None:
@@ -118,12 +136,17 @@ class Search:
             told(self.bound, self.nodes)
             self.check()
 
+        ends = question.lower, question.upper
         on = question.relaxation(*ends, rr.retention(self.incumbent.split[:, None], question.r))
-        root = first_batch(on, ends, self.cut, proved)
-        survived = bounded(question, root, self.cut, heard=self._heard)
-        self._take(survived, root)
-        self.in_hand = -np.inf
-        return root.multipliers
+        return first_batch(on, ends, self.cut, proved)
+
+    def _rooted(self, root: Batch) -> Batch:
+        """The root box with the multipliers and hints of a root of another question of the same layout."""
+        question = self.question
+        self.nodes = 1
+        point = rr.retention(self.incumbent.split[:, None], question.r)
+        ends = question.lower, question.upper
+        return replace(root, lower=ends[0], upper=ends[1], point=point, bound=np.array([self.in_hand]))
 
     def _improve(self, survived: Bounded, *, thoroughly: bool) -> None:
         """Try the relaxed points of the most promising nodes."""
