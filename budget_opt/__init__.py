@@ -2,19 +2,35 @@
 
     import budget_opt as bo
 
-`Attribute`, `CrossMoment`, `Group`, `Problem` state the question. `solve` gives the best `Allocation` and
+`Attribute`, `CrossMoment`, `Group`, `Problem` state the question; `read_codebook` gives attributes,
+`moments_from_formula`, `all_pairs` and `pairs_with` moments. `solve` gives the best `Allocation` and
 proves it, `uniform` the even one, `allocation_from` one by hand; `judge` says what any of them is worth,
-`prices` what a little more would bring. `randomize` makes a release; `verify` and `verify_release` check what
-was promised; `estimate.moment` reads.
+`prices` what a little more would bring; `compare` puts several side by side, `explain` says why one is as it
+is and what limits cost, `rounded` gives the best one on a grid, `frontier` the best ones along a range of
+totals, weights, floors or n. `randomize` makes a release; `verify` and `verify_release` check what was
+promised; `estimate.moment` reads. `plots` draws, `explore` has sliders for a notebook, `report` writes one
+HTML page for everybody.
 """
 
+from budget_opt import plots
 from budget_opt.allocation import Allocation, allocation_from, uniform
 from budget_opt.api import estimate
+from budget_opt.api.comparing import compare
+from budget_opt.api.comparison import Comparison
+from budget_opt.api.explaining import Explanation, explain
+from budget_opt.api.formulas import FormulaMoments, moments_from_formula
+from budget_opt.api.frontiers.frontier import Frontier
+from budget_opt.api.frontiers.making import frontier
+from budget_opt.api.gridding import Rounded, rounded
 from budget_opt.api.judging import Judgement, judge
+from budget_opt.api.least_total import LeastTotal, least_total
+from budget_opt.api.planning import plan
 from budget_opt.api.pricing import prices
 from budget_opt.api.releasing import randomize, randomize_file
 from budget_opt.api.solving import solve
 from budget_opt.api.verifying import verify, verify_release
+from budget_opt.codebooks.codebook import Codebook
+from budget_opt.codebooks.reading import read_codebook
 from budget_opt.errors import (
     AllocationError,
     BudgetOptError,
@@ -27,9 +43,12 @@ from budget_opt.errors import (
     RandomSourceError,
     VerificationError,
 )
+from budget_opt.explorer import explore
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn
+from budget_opt.model.priorities import all_pairs, pairs_with
 from budget_opt.model.problem import Problem
+from budget_opt.report import report
 from budget_opt.version import __version__
 
 __all__ = [
@@ -38,26 +57,46 @@ __all__ = [
     "Attribute",
     "BudgetOptError",
     "CertificateError",
+    "Codebook",
+    "Comparison",
     "CrossMoment",
     "DataError",
+    "Explanation",
+    "FormulaMoments",
+    "Frontier",
     "Group",
     "InfeasibleError",
     "InputError",
     "Judgement",
+    "LeastTotal",
     "NotSolvedError",
     "Problem",
     "ProblemError",
     "Provenance",
     "PublicColumn",
     "RandomSourceError",
+    "Rounded",
     "VerificationError",
     "__version__",
+    "all_pairs",
     "allocation_from",
+    "compare",
     "estimate",
+    "explain",
+    "explore",
+    "frontier",
     "judge",
+    "least_total",
+    "moments_from_formula",
+    "pairs_with",
+    "plan",
+    "plots",
     "prices",
     "randomize",
     "randomize_file",
+    "read_codebook",
+    "report",
+    "rounded",
     "solve",
     "uniform",
     "verify",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from budget_opt.allocation.rounding import fitted, tidied
 from budget_opt.api.arguments import require, require_number
 from budget_opt.api.certifying import certified, require_place, with_margin
 from budget_opt.errors import InputError, NotSolvedError
+from budget_opt.model.arrays import FloatArray
 from budget_opt.model.problem import Problem
 
 if TYPE_CHECKING:
@@ -74,32 +76,44 @@ def solve(  # noqa: PLR0913, PLR0917 (each a word that users type)
         limits = f"{SMALLEST_TOLERANCE:g} to {LARGEST_TOLERANCE:g}"
         raise InputError(f"level_tolerance: is {level_tolerance!r}, must be from {limits}.")
     settings = Settings(gap=gap, time_limit=time_limit, solver=solver, record=place is not None)
-    candidate, bounds = _found(problem, settings, progress, level_tolerance)
+    candidate, bounds = found(problem, settings, progress, level_tolerance)
     if place is not None:
         candidate = replace(candidate, certificate=with_margin(problem, candidate.certificate))
-    allocation = _kept(problem, candidate, gap, level_tolerance if bounds else gap)
+    allocation = kept(problem, candidate, gap, level_tolerance if bounds else gap)
     if place is not None:
         allocation = certified(allocation, problem, candidate.certificate, place)
+    return with_level_bounds(allocation, bounds)
+
+
+def with_level_bounds(allocation: Allocation, bounds: Sequence[float | None]) -> Allocation:
+    """The allocation with the bound of every level, where it has several."""
     levels = [replace(level, bound=bound) for level, bound in zip(allocation.levels, bounds, strict=True)]
     return replace(allocation, levels=tuple(levels))
 
 
-def _found(
-    problem: Problem, settings: Settings, progress: Callback | None, tolerance: float
+def found(
+    problem: Problem,
+    settings: Settings,
+    progress: Callback | None,
+    tolerance: float,
+    starts: Sequence[FloatArray] = (),
 ) -> tuple[Candidate, tuple[float | None, ...]]:
-    """The split that a solver finds, and the bound of every level where there are several."""
+    """The split that a solver finds, and the bound of every level where there are several.
+
+    `starts` are splits (M,) of problems nearby, for a weighted sum of one level.
+    """
     from budget_opt.solvers.explanation import Names
     from budget_opt.solvers.levels import method as by_levels
     from budget_opt.solvers.table import solve as find_split
 
     names = Names(problem.names, [moment.label for moment in problem.moments])
     if len(problem.levels) <= 1:
-        return find_split(problem.arrays, settings, progress, names), ()
+        return find_split(problem.arrays, settings, progress, names, starts), ()
     levels = [problem.arrays_of_level(level) for level in problem.levels]
     return by_levels.solve(by_levels.Ask(levels, tolerance, settings, progress, names))
 
 
-def _kept(problem: Problem, candidate: Candidate, gap: float, enough: float) -> Allocation:
+def kept(problem: Problem, candidate: Candidate, gap: float, enough: float) -> Allocation:
     """The candidate as decimals: with 12 digits and the whole total where no part of `gap` is lost by it.
 
     A gap of `enough` counts as optimal.
@@ -115,15 +129,15 @@ def _kept(problem: Problem, candidate: Candidate, gap: float, enough: float) -> 
     )
     splits = [fitted(problem.arrays, candidate.epsilon), tidied(problem.arrays, candidate.epsilon)]
     made = [allocate(problem, split, statement) for split in splits if split is not None]
-    kept = [allocation for allocation in made if _keeps_all(allocation)]
-    if not kept:
+    able = [allocation for allocation in made if _keeps_all(allocation)]
+    if not able:
         raise NotSolvedError(
             "the floors and ceilings leave no room for the rounding of the sampler's integers. "
             "Raise total_epsilon a little, or lower the floors that bind.",
             relative_gap=candidate.certificate.relative_gap,
         )
-    least = min(map(_gap, kept)) + LOST_BY_TIDYING * gap
-    chosen = next(allocation for allocation in reversed(kept) if _gap(allocation) <= least)
+    least = min(map(_gap, able)) + LOST_BY_TIDYING * gap
+    chosen = next(allocation for allocation in reversed(able) if _gap(allocation) <= least)
     known = candidate.certificate.multipliers
     return priced(chosen, problem, known if isinstance(known, Multipliers) else None)
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import typer
 
-from budget_opt.cli import commands_data, commands_problem, demo
+from budget_opt.cli import (
+    commands_compare,
+    commands_data,
+    commands_init,
+    commands_plan,
+    commands_problem,
+    commands_report,
+    commands_whatif,
+    demo,
+)
 
 app = typer.Typer(
     name="budget-opt",
@@ -17,6 +26,7 @@ app = typer.Typer(
 )
 
 app.command("demo")(demo.demo)
+app.command("init")(commands_init.init)
 app.command("check")(commands_problem.check)
 app.command("solve")(commands_problem.solve)
 app.command("judge")(commands_problem.judge)
@@ -24,4 +34,9 @@ app.command("show")(commands_problem.show)
 app.command("randomize")(commands_data.randomize)
 app.command("verify")(commands_data.verify)
 app.command("estimate")(commands_data.estimate)
+app.command("whatif")(commands_whatif.whatif)
+app.command("compare")(commands_compare.compare)
+app.command("plan")(commands_plan.plan)
+app.command("least-total")(commands_plan.least_total)
+app.command("report")(commands_report.report)
 app.command("schema")(commands_problem.schema)

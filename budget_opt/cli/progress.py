@@ -8,9 +8,18 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 if TYPE_CHECKING:
+    from budget_opt.api.frontiers.making import FrontierProgress
     from budget_opt.solvers.answer import Report
 
 
@@ -29,6 +38,24 @@ def _line(report: Report) -> str:
     bound = "-" if report.bound is None else f"{report.bound:.6g}"
     nodes = "" if report.nodes is None else f"{report.nodes:,} nodes, "
     return f"value {value}, bound {bound}, gap {report.relative_gap:.1e}, {nodes}{report.seconds:.1f} s"
+
+
+@contextmanager
+def points_progress() -> Iterator[Callable[[FrontierProgress], None] | None]:
+    """A bar with the points that are done and the last value, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("solving", total=None)
+        yield lambda report: bar.update(
+            task, completed=report.done, total=report.points, description=_point(report)
+        )
+
+
+def _point(report: FrontierProgress) -> str:
+    return f"at {report.at:g}: value {'-' if report.value is None else f'{report.value:.6g}'}"
 
 
 @contextmanager

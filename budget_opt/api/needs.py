@@ -1,0 +1,40 @@
+"""The least total that everything a problem demands needs together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from budget_opt.mechanisms.exact import exact_sum, float_at_least
+from budget_opt.model.problem import Problem
+
+
+@dataclass(frozen=True)
+class Need:
+    """A `total` (nats) that floors, pins, minima and ceilings fit in; with less than `bound` they do not."""
+
+    total: float
+    bound: float
+
+
+def least_need(problem: Problem, explanation_limit: float | None = None) -> Need:
+    """What floors, pins, minima and ceilings need, whatever the objective.
+
+    `explanation_limit` in seconds, None for the default, is for why they do not fit. Raises
+    `InfeasibleError` where the problem's budgets do not allow what it needs, `NotSolvedError` where floors
+    leave too little room to tell.
+    """
+    from budget_opt.solvers.answer import Settings
+    from budget_opt.solvers.explanation import Names, unreleasable
+    from budget_opt.solvers.feasibility import passes_a_ceiling, unreleased
+    from budget_opt.solvers.table import solve
+
+    arrays = problem.arrays
+    names = Names(problem.names, [moment.label for moment in problem.moments])
+    if unreleased(arrays).size:
+        raise unreleasable(unreleased(arrays), names)
+    if arrays.floors.size == 0 and not passes_a_ceiling(arrays):
+        least = float_at_least(exact_sum(arrays.lower))
+        return Need(least, least)
+    settings = Settings() if explanation_limit is None else Settings(explanation_limit=explanation_limit)
+    certificate = solve(replace(arrays, objective="min_epsilon"), settings, None, names).certificate
+    return Need(certificate.value, certificate.bound)
