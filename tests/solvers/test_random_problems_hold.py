@@ -27,7 +27,7 @@ def test_the_judge_sees_a_bound_that_is_too_good_a_wrong_status_and_a_split_that
     seed: int,
 ) -> None:
     arrays = problem(seed)
-    found = solve(arrays, SETTINGS)
+    found = solve(arrays, replace(SETTINGS, time_limit=60))  # a busy machine needs more than half a second
     assert list(faults(arrays, found, seed, thorough=True)) == []
     right = found.certificate
     tighter = right.value * (1 + 1e-5 if arrays.objective in MINIMIZED else 1 - 1e-5)
