@@ -223,11 +223,11 @@ def test_an_attribute_that_cannot_be_released_makes_its_demand_impossible() -> N
 
 
 @settings(max_examples=40)
-@given(st.floats(-12, 2.5), st.floats(-3, 3), st.floats(-3, 3), st.integers(2, 10**6))
+@given(st.floats(-12, 2.2), st.floats(-3, 3), st.floats(-3, 3), st.integers(2, 10**6))
 def test_one_attribute_alone_gets_just_what_its_inflation_needs(
     log10: float, log_a: float, log_b: float, r: int
 ) -> None:
-    """Log inflations from 1e-12 to 300 against bisection of their own formula."""
+    """Log inflations from 1e-12 to 158, twice what wishes can ask for, against bisection of their own formula."""
     arrays = build("min_epsilon", [r], [[0]], spread_a=[np.exp(log_a)], spread_b=[np.exp(log_b)])
     limit = 10.0**log10
     found = least_total(Demands(arrays, np.array([limit])))
