@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from budget_opt.api.wording import listed
 from budget_opt.mechanisms.exact import exact_sum, float_at_least
 from budget_opt.model.problem import Problem
 
@@ -14,6 +15,17 @@ class Need:
 
     total: float
     bound: float
+
+
+def demanding(problem: Problem) -> str:
+    """What of the problem needs epsilon, in words: floors and pins."""
+    attributes, moments = problem.attributes, problem.moments
+    kinds = {
+        "floors": any(moment.floor is not None for moment in moments),
+        "pins": any(attribute.epsilon is not None for attribute in attributes),
+        "minima": any(attribute.epsilon is None and attribute.lower > 0 for attribute in attributes),
+    }
+    return listed([kind for kind, stated in kinds.items() if stated]) or "all constraints"
 
 
 def least_need(problem: Problem, explanation_limit: float | None = None) -> Need:

@@ -356,7 +356,7 @@ def test_a_range_is_said_as_one() -> None:
     ]
     free = tuple(limit(name, 0.0, 0.0) for name in "cdef")
     assert list(limit_sentences(free[:2], "geometric_mean")) == [
-        "The floor on c and the floor on d cost nothing: dropping any one would bring less than 0.01 %."
+        "The floor on c and the floor on d cost nothing: dropping either would bring less than 0.01 %."
     ]
     assert list(limit_sentences(free, "geometric_mean")) == [
         "Four limits cost nothing: dropping any one would bring less than 0.01 %."

@@ -125,7 +125,8 @@ def limit_sentences(limits: tuple[Limit, ...], objective: Objective) -> Iterator
     elif free:
         many = f"{count(len(free))} {'other ' if dear else ''}limits"
         which = listed(free) if len(free) <= _NAMED else many
-        yield f"{sentence(which)} cost nothing: dropping any one {_LITTLE}."
+        one = "either" if len(free) == 2 else "any one"
+        yield f"{sentence(which)} cost nothing: dropping {one} {_LITTLE}."
     unknown = len(limits) - len(known)
     if unknown:
         yield f"What {counted(unknown, 'limit')} {'costs' if unknown == 1 else 'cost'} was not shown in time."

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from budget_opt.api.frontiers.axis import Axis
-from budget_opt.api.needs import least_need
+from budget_opt.api.needs import demanding, least_need
 from budget_opt.errors import Infeasibility, InfeasibleError, NotSolvedError
 from budget_opt.model.fields import LARGEST_EPSILON
 
@@ -36,7 +36,7 @@ class Reach:
         if self.end is None or self.bound is None:
             return None
         if self.axis.kind == "total_epsilon" and value < self.bound:
-            return _too_little(value, self.end, self.bound)
+            return _too_little(demanding(self.axis.problem), value, self.end, self.bound)
         if self.axis.kind == "floor" and value > self.bound:
             return _too_high(self.axis, value, self.end)
         return None
@@ -76,11 +76,11 @@ def _of_floor(axis: Axis) -> Reach:
     return Reach(axis, found.value, found.bound) if found.value < 1 - _UNLIMITED else Reach(axis)
 
 
-def _too_little(total: float, end: float, bound: float) -> InfeasibleError:
+def _too_little(demands: str, total: float, end: float, bound: float) -> InfeasibleError:
     from budget_opt.solvers.conflicts.rounding import rounded_up
 
     return InfeasibleError(
-        f"total_epsilon {total:.12g}: floors, pins, minima and ceilings need {bound:.6g} together. "
+        f"total_epsilon {total:.12g}: {demands} need at least {bound:.6g}. "
         f"Raise it to {rounded_up(end):.12g}, or lower what check names at this total.",
         Infeasibility(total=total, least_total=end, least_total_bound=bound),
     )

@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from budget_opt.api.needs import demanding
 from budget_opt.errors import InfeasibleError
 from budget_opt.tables.printing import percent
 
@@ -49,7 +50,7 @@ def _feasibility(frontier: Frontier) -> list[str]:
             f"with all other constraints this floor can be at most {rounded_down(frontier.feasible_from):g}"
         ]
     end = rounded_up(frontier.feasible_from)
-    return [f"floors, pins, minima and ceilings can be met from a total of {end:g}"]
+    return [f"{demanding(frontier.problem)} can be met from a total of {end:g}"]
 
 
 def _change(frontier: Frontier, change: SupportChange) -> str:
