@@ -227,7 +227,7 @@ def test_an_attribute_that_cannot_be_released_makes_its_demand_impossible() -> N
 def test_one_attribute_alone_gets_just_what_its_inflation_needs(
     log10: float, log_a: float, log_b: float, r: int
 ) -> None:
-    """Log inflations from 1e-12 to 158, twice what wishes can ask for, against bisection of their own formula."""
+    """Log inflations from 1e-12 to 158, twice what wishes can ask for, against bisection of the formula."""
     arrays = build("min_epsilon", [r], [[0]], spread_a=[np.exp(log_a)], spread_b=[np.exp(log_b)])
     limit = 10.0**log10
     found = least_total(Demands(arrays, np.array([limit])))

@@ -103,6 +103,7 @@ def test_a_planted_optimum_is_never_lost(seed: int, share: float) -> None:
     never_lost(arrays, share, 400)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(16))
 def test_random_problems_of_every_kind_keep_all_constraints_and_no_point_passes_the_bound(seed: int) -> None:
     arrays = random_problem(seed, "weighted_sum", ceilings=seed % 3 == 2)
@@ -188,6 +189,7 @@ def test_interchangeable_attributes_are_recognised_and_no_others() -> None:
     assert [list(found) for found in classes(heavier)] == [[0, 1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_larger_total_or_a_dropped_floor_never_hurts(seed: int) -> None:
     rng = np.random.default_rng(seed)

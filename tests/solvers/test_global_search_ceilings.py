@@ -20,6 +20,7 @@ CLOSED = [12, 13, 33, 36, 38]
 """Left with gaps of 0.8 % to a factor of 500,000 where the only ceilings' rows are chords of log lambda."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", CLOSED)
 def test_searches_under_ceilings_close(seed: int) -> None:
     arrays = random_problem(seed, "weighted_sum", ceilings=True)
@@ -28,6 +29,7 @@ def test_searches_under_ceilings_close(seed: int) -> None:
     assert not broken(arrays, found.epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [36, 38])
 def test_a_box_that_holds_the_optimum_is_never_dropped(seed: int) -> None:
     arrays = random_problem(seed, "weighted_sum", ceilings=True)

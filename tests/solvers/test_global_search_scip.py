@@ -31,6 +31,7 @@ def test_the_problems_are_of_every_kind() -> None:
     assert max(len(arrays.members(k)) for arrays in problems for k in range(arrays.moments)) >= 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", PROBLEMS)
 def test_scip_finds_the_same_optimum(seed: int) -> None:
     pytest.importorskip("pyscipopt")

@@ -59,6 +59,7 @@ def points_of(worth: Worth, lower: IntArray, upper: IntArray) -> IntArray:
     return kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", OBJECTIVES[1:])
 def test_no_point_of_a_box_is_worth_more_than_its_bound_at_any_prices(objective: Objective) -> None:
     judged = 0

@@ -75,6 +75,7 @@ def test_the_first_level_is_kept_to_the_tolerance_and_the_second_gains_by_it(obj
         assert relative_gap(kept.value, best) >= 0.5 * TOLERANCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", WITH_LEVELS)
 def test_no_split_that_keeps_the_first_level_passes_the_bound_of_the_second(objective: Objective) -> None:
     question = problem(objective, HEALTH, REST)

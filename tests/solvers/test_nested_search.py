@@ -9,6 +9,7 @@ from tests.solvers.random_problems import build
 from tests.solvers.test_global_search import never_lost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.9, 0.9999])
 @pytest.mark.parametrize("seed", range(2))
 def test_a_planted_optimum_is_never_lost_under_large_terms(seed: int, share: float) -> None:

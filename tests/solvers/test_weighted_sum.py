@@ -110,6 +110,7 @@ def _scip(arrays: Arrays) -> float:
     return float(model.getObjVal())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_scip_finds_the_same_optimum_on_small_problems(seed: int) -> None:
     pytest.importorskip("pyscipopt")
@@ -134,6 +135,7 @@ def test_scip_finds_the_same_optimum_on_small_problems(seed: int) -> None:
     assert found.certificate.bound >= optimum * (1 - 1e-5)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), ceilings=st.booleans())
 @settings(max_examples=3)
 def test_random_problems_are_solved_inside_their_constraints_with_a_valid_bound(

@@ -179,6 +179,7 @@ except InputError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="limits are of POSIX systems")
 @pytest.mark.parametrize("room", [0, 5000, 100_000])
 @pytest.mark.parametrize("name", ENDINGS)

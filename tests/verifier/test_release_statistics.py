@@ -166,6 +166,7 @@ def test_bernsteins_limit_is_the_solution_of_his_inequality() -> None:
     assert 2 * math.exp(-n * t**2 / 2 / (0.7 + 3.0 * t / 3)) == pytest.approx(1e-10, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_bernsteins_limit_holds_for_rare_large_terms_where_the_normal_one_fails() -> None:
     """A category of 1 in 5,000: at rate 1e-3, 20,000 releases, 6 standard deviations (47 alarms)."""
     normal = NormalDist().inv_cdf(1 - 5e-4)
