@@ -16,11 +16,15 @@ from budget_opt.plots.style import COLOURS, DARK, DASHES, axes, axis_words, fini
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from budget_opt.allocation import Allocation
+    from budget_opt.allocation import AllocatedAttribute, Allocation
 
 CARDINALITIES = (2, 3, 5, 10)
 MOST_CURVES = len(DASHES)
 LABEL_WIDTH = 22
+SAME_PLACE = 0.002
+"""A share of the axis of epsilon; points of a curve that are nearer cannot be told apart."""
+MOST_NAMED = 4
+"""Attributes at one place that are each named."""
 
 
 def retention_curves(
@@ -32,7 +36,8 @@ def retention_curves(
     """Retention against epsilon (nats, 0 to `largest`), one curve a number of categories r.
 
     The attributes of an `allocation` are points with their names, on curves of their own cardinalities unless
-    others are asked for; where they are too many for names, those with the most epsilon have one.
+    others are asked for; those that are not released share a label, and so do many at one place. Where they
+    are too many for labels, those with the most epsilon have one.
     """
     ax = axes(ax, width=6.4 if allocation is None else 7.6, height=4.2)
     if cardinalities is None:
@@ -64,13 +69,38 @@ def _draw_attributes(ax: Axes, allocation: Allocation) -> None:
     kept = [attribute.retention for attribute in attributes]
     style: dict[str, Any] = {"s": 26, "facecolor": "white", "edgecolor": DARK, "zorder": 4, "clip_on": False}
     ax.scatter(epsilons, kept, **style)
-    named = sorted(attributes, key=lambda attribute: -attribute.epsilon)[: room(ax)]
-    labels = distinct(label(attribute.name, LABEL_WIDTH) for attribute in named)
-    points = [
-        Labelled(attribute.epsilon, attribute.retention, f"{text} ({attribute.cardinality})")
-        for attribute, text in zip(named, labels, strict=True)
-    ]
-    side_labels(ax, points)
+    groups = _labelled_together(attributes, SAME_PLACE * ax.get_xlim()[1])[: room(ax)]
+    labels = distinct(_label(group) for group in groups)
+    side_labels(
+        ax,
+        [
+            Labelled(group[0].epsilon, group[0].retention, text)
+            for group, text in zip(groups, labels, strict=True)
+        ],
+    )
+
+
+def _labelled_together(
+    attributes: Sequence[AllocatedAttribute], near: float
+) -> list[list[AllocatedAttribute]]:
+    """Those with most epsilon first; many at one place, and all that are not released, are one group."""
+    places: dict[Any, list[AllocatedAttribute]] = {}
+    for attribute in sorted(attributes, key=lambda one: -one.epsilon):
+        place = (round(attribute.epsilon / near), attribute.cardinality) if attribute.sampler else None
+        places.setdefault(place, []).append(attribute)
+    groups = []
+    for place, members in places.items():
+        together = place is None or len(members) > MOST_NAMED
+        groups += [members] if together else [[member] for member in members]
+    return groups
+
+
+def _label(group: list[AllocatedAttribute]) -> str:
+    first, more = group[0], len(group) - 1
+    name = label(first.name, LABEL_WIDTH)
+    if first.sampler is None:
+        return f"{more + 1} not released" if more else f"{name}: not released"
+    return f"{name} + {more} more ({first.cardinality})" if more else f"{name} ({first.cardinality})"
 
 
 def _cardinalities(allocation: Allocation) -> list[int]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from budget_opt.api.needs import possible_end
 from budget_opt.errors import InfeasibleError, InputError
 from budget_opt.plots.choosing import order_in_words
 from budget_opt.plots.names import distinct, label, moment_label
@@ -170,7 +171,7 @@ def _mark_impossible(ax: Axes, frontier: Frontier) -> None:
         ax.axvline(end, color=DARK, linewidth=1.0, linestyle=(0, (2, 2)))
         side_word = "from" if below else "up to"
         ax.annotate(
-            f"possible {side_word} {end:.4g}",
+            f"possible {side_word} {possible_end(end, largest=not below):g}",
             xy=(end, 0.97),
             xycoords=("data", "axes fraction"),
             xytext=(4 if below else -4, 0),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from budget_opt.allocation import Allocation, uniform
+from budget_opt.api.arguments import require_number
 from budget_opt.api.planning import require_rows
 from budget_opt.api.splits import question_of
 from budget_opt.api.verifying import verify
@@ -16,7 +17,7 @@ from budget_opt.report.explorer import explorer_data
 from budget_opt.report.sections.checks import checks
 from budget_opt.report.sections.comparison import comparison
 from budget_opt.report.sections.glossary import glossary
-from budget_opt.report.sections.guarantee import guarantee
+from budget_opt.report.sections.guarantee import footer, guarantee
 from budget_opt.report.sections.question import question
 from budget_opt.report.sections.split import split
 from budget_opt.report.sections.summary import Summary, summary
@@ -27,7 +28,7 @@ from budget_opt.report.writing import GUESS
 
 @dataclass(frozen=True)
 class ReportContent:
-    """What the page shows: its summary, the sections, and the numbers that its sliders work on.
+    """What the page shows: its summary, the sections, its last line, and the numbers of its sliders.
 
     `explorer` is None where sliders make no sense: with fewer than two attributes that a budget can move
     between, or a budget too small for them.
@@ -35,6 +36,7 @@ class ReportContent:
 
     summary: Summary
     sections: tuple[Section, ...]
+    footer: str
     explorer: dict[str, Any] | None
 
 
@@ -57,7 +59,7 @@ def content_of(
         checks(subject),
         glossary(),
     )
-    return ReportContent(summary(subject), sections, explorer_data(subject))
+    return ReportContent(summary(subject), sections, footer(subject), explorer_data(subject))
 
 
 def subject_of(
@@ -82,5 +84,5 @@ def subject_of(
         checks=verify(allocation, problem, certificate),
         certified=certificate is not None,
         n=None if n is None else require_rows(n),
-        guess=guess,
+        guess=require_number(guess, "guess"),
     )

@@ -27,13 +27,14 @@ def explorer_data(subject: Subject) -> dict[str, Any] | None:
     """
     problem, split = subject.problem, subject.allocation
     movable = [attribute for attribute in problem.attributes if attribute.epsilon is None]
-    if len(movable) < 2 or not problem.moments or split.spent_epsilon < SMALLEST:
+    if len(movable) < 2 or split.spent_epsilon < SMALLEST:
         return None
     exponent = math.floor(math.log10(split.spent_epsilon)) - DIGITS
     unit = Fraction(10) ** exponent
     first = problem.levels[0] if problem.levels else 1
     return {
         "objective": problem.objective,
+        "level": first if len(problem.levels) > 1 else None,
         "minimized": problem.objective in MINIMIZED,
         "exponent": exponent,
         "spent": split.spent_epsilon,

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MOST_IN_MATRIX = 24
 """Attributes whose pairs can be read as numbers."""
+MOST_BARS = 20
+"""Rows of bars that fill a page of A4 and can still be read there."""
 
 
 def _figure(draw: Draw, name: str, title: str, text: str) -> Figure:
@@ -30,26 +32,43 @@ def split_figures(subject: Subject) -> list[Figure]:
     from budget_opt.plots import allocation_bars, retention_curves
 
     allocation, beside = subject.allocation, _beside(subject)
-    most = sorted(allocation.attributes, key=lambda attribute: -attribute.epsilon)[:3]
-    first = listed([f"{attribute.name} with {number(attribute.epsilon)}" for attribute in most])
-    largest = max(allocation.attributes, key=lambda attribute: attribute.retention)
     return [
         _figure(
-            lambda ax: allocation_bars(allocation, beside=beside, problem=subject.problem, ax=ax),
+            lambda ax: allocation_bars(
+                allocation, beside=beside, problem=subject.problem, ax=ax, largest=MOST_BARS
+            ),
             "epsilon",
             "Epsilon of every attribute",
-            f"Bars of the epsilon of every attribute. Most goes to {first}. The table of the split has "
-            "all numbers.",
+            f"Bars of the epsilon of every attribute. {_most(allocation)} The table of the split has all "
+            "numbers.",
         ),
         _figure(
             lambda ax: retention_curves(allocation=allocation, ax=ax),
             "curves",
             "Retention against epsilon",
             "Curves of the retention of an attribute against its epsilon, one a number of categories, "
-            "with the attributes of this split as points. The largest retention is "
-            f"{share(largest.retention)}, of {largest.name}. The table of the split has all numbers.",
+            f"with the attributes of this split as points. {_largest(allocation)} The table of the split has "
+            "all numbers.",
         ),
     ]
+
+
+def _most(allocation: Allocation) -> str:
+    """Who has most epsilon."""
+    ordered = sorted(allocation.attributes, key=lambda attribute: -attribute.epsilon)
+    most = [attribute for attribute in ordered[:3] if attribute.epsilon > 0]
+    if not most:
+        return "Nobody has any."
+    if len(ordered) > 1 and ordered[0].epsilon == ordered[-1].epsilon:
+        return f"Each has {number(most[0].epsilon)}."
+    return f"Most goes to {listed([f'{one.name} with {number(one.epsilon)}' for one in most])}."
+
+
+def _largest(allocation: Allocation) -> str:
+    largest = max(allocation.attributes, key=lambda attribute: attribute.retention)
+    if largest.retention == 0:
+        return "No attribute is released."
+    return f"The largest retention is {share(largest.retention)}, of {largest.name}."
 
 
 def worth_figures(subject: Subject) -> list[Figure]:
@@ -59,14 +78,16 @@ def worth_figures(subject: Subject) -> list[Figure]:
     allocation, beside = subject.allocation, _beside(subject)
     best = max(allocation.moments, key=lambda moment: moment.retention)
     worst = min(allocation.moments, key=lambda moment: moment.retention)
+    span = f", from {share(worst.retention)} for {worst.label} to {share(best.retention)} for {best.label}"
+    if best.retention == worst.retention:
+        span = f": {share(best.retention)}"
     return [
         _figure(
-            lambda ax: retention_bars(allocation, beside=beside, ax=ax),
+            lambda ax: retention_bars(allocation, beside=beside, ax=ax, largest=MOST_BARS),
             "retention",
             "Retention of the moments",
-            f"Bars of the retention of the moments, from {share(worst.retention)} for {worst.label} to "
-            f"{share(best.retention)} for {best.label}; floors and ceilings are marks. The table has "
-            "all numbers.",
+            f"Bars of the retention of the moments{span}; floors and ceilings are marks. The table has all "
+            "numbers.",
         )
     ]
 

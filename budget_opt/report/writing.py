@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from budget_opt.allocation import Allocation
+from budget_opt.api.arguments import require_path
 from budget_opt.errors import InputError
 from budget_opt.model.problem import Problem
 
@@ -28,13 +29,15 @@ def report(
 
     The question, the split, what it guarantees in words, what every analysis will be worth, the comparison
     with the even split, all checks, figures, and sliders that move budget between attributes. The file needs
-    nothing but a browser, no network either; it prints on A4, and works without scripts. Nothing in it is
-    computed from data, so it may be passed on with the release.
+    nothing but a browser, no network either; it prints on A4, and works without scripts. No record is read
+    for it: where all that the problem says is public, it may be passed on with the release. What it calls
+    proved or optimal it has confirmed itself; what only the allocation states is told as that.
 
     `problem` is what the allocation was made from: a file read back does not carry the pins and bounds of
     attributes. `n` >= 1 is the expected number of records, for standard errors and for the power to find a
     relationship of the standardized size `guess` (of a pair: a correlation). `certificate` is the file that
-    `solve` wrote with the allocation; its proof is evaluated again, which may take as long as the search.
+    `solve` wrote with the allocation; its proof is evaluated again, which may take as long as the search. A
+    `weighted_sum` is hardly ever confirmed to be optimal without one.
     An older report at `path` is replaced. Returns the path. Raises `InputError` where something else is
     there, or an argument is none.
     """
@@ -53,7 +56,7 @@ def report(
 
 def require_place(path: str | Path) -> Path:
     """The path of a report to be; raises `InputError` where something else is there, or no folder."""
-    path = Path(path)
+    path = require_path(path, "path")
     if not path.parent.is_dir():
         raise InputError(f"{path.parent}: is not a folder. Make it first, or choose another.")
     if path.exists() and not is_report(path):

@@ -62,7 +62,7 @@ def hostile():
     """An even split of attributes whose names are markup in one language or another."""
     return bo.uniform(
         bo.Problem(
-            attributes=[bo.Attribute(name, categories=3) for name in HOSTILE],
+            attributes=[bo.Attribute(name, categories=3 + i) for i, name in enumerate(HOSTILE)],
             moments=[
                 *(bo.CrossMoment(*pair, floor=0.01) for pair in combinations(HOSTILE, 2)),
                 bo.CrossMoment(*HOSTILE),

@@ -178,3 +178,26 @@ def test_values_stand_beside_the_axes_where_they_cover_nothing(ax, allocation):
     values = [text for text in ax.texts if text.get_gid() == VALUE]
     assert len(values) == len(allocation.moments)
     assert all(text.get_position()[0] > 1 for text in values)
+
+
+def test_what_is_not_released_and_many_at_one_place_share_a_label(ax):
+    names = [f"q{i}" for i in range(12)]
+    problem = bo.Problem(
+        attributes=[bo.Attribute(name, categories=2 if i < 9 else 3) for i, name in enumerate(names)],
+        moments=[bo.CrossMoment("q0", "q1")],
+        total_epsilon=6,
+    )
+    split = {**dict.fromkeys(names[:5], 0.9), "q9": 0.7, "q10": 0.7}
+    allocation = bo.allocation_from(problem, {**dict.fromkeys(names, 0), **split})
+    retention_curves(ax=ax, allocation=allocation)
+    assert set(annotations(ax)) == {"q0 + 4 more (2)", "q9 (3)", "q10 (3)", "5 not released"}
+
+
+def test_one_attribute_that_is_not_released_is_named(ax):
+    problem = bo.Problem(
+        attributes=[bo.Attribute("a", categories=2), bo.Attribute("b", categories=2)],
+        moments=[bo.CrossMoment("a", "b")],
+        total_epsilon=1,
+    )
+    retention_curves(ax=ax, allocation=bo.allocation_from(problem, {"a": 1, "b": 0}))
+    assert set(annotations(ax)) == {"a (2)", "b: not released"}

@@ -36,7 +36,15 @@ def test_every_moment_stands_with_its_retention_limits_inflation_and_the_even_sp
 ) -> None:
     even = bo.uniform(written.allocation.question)
     heading, *rows = written.page.table("What the split is worth for every moment")
-    assert heading == ["Moment", "Weight", "Retention", "Asked for", "Variance x", "Even split", "Gain"]
+    assert heading == [
+        "Moment",
+        "Weight",
+        "Retention",
+        "Asked for",
+        "Variance x",
+        "Even split",
+        "Gain (points)",
+    ]
     for moment, row in zip(written.allocation.moments, rows, strict=True):
         beside = even.retention(*moment.attributes)
         assert row[:3] == [moment.label, f"{moment.weight:g}", percent(moment.retention)]
@@ -78,13 +86,13 @@ def test_the_question_tells_pins_bounds_groups_public_and_dropped_columns(writte
     text = written.page.visible_text
     assert "pinned at 0.5" in text
     assert "at least 0.2 and at most 3" in text
-    assert "Group money: income together at most epsilon 2.9." in text
+    assert "Group money: income may have at most epsilon 2.9." in text
     assert "released as it is, because: the same for everybody" in text
     assert "person_id" in text
     assert "largest weighted geometric mean of retentions" in text
 
 
-def test_what_is_not_stated_to_be_public_is_told_as_an_assumption(tmp_path: Path) -> None:
+def test_what_is_not_stated_to_be_public_is_told_and_the_report_is_no_more_public(tmp_path: Path) -> None:
     public = bo.Provenance(
         weights="public", floors="public", domains="public", scores="public", total="public"
     )
@@ -93,7 +101,15 @@ def test_what_is_not_stated_to_be_public_is_told_as_an_assumption(tmp_path: Path
         path = bo.report(hand_made(health(provenance=provenance)), tmp_path / f"{name}.html")
         told[name] = Page(path.read_text(encoding="utf-8")).visible_text
     assert "Not stated to be public: weights, floors, scores, marginals, domains and total." in told["unsure"]
-    assert "Not stated to be public" not in told["sure"]
+    assert (
+        "as public as its weights, floors, scores, marginals, domains and total, which are not"
+        in told["unsure"]
+    )
+    assert "shown or used in it: weights, floors, scores, marginals, domains and total." in told["unsure"]
+    assert "not computed from data" not in told["unsure"]
+    assert "all of that is stated to be public" not in told["unsure"]
+    assert "not stated to be public" not in told["sure"].lower()
+    assert "no record was read; all of that is stated to be public" in told["sure"]
     assert "are stated to be public: chosen without looking at the data" in told["sure"]
 
 
@@ -162,7 +178,7 @@ def test_each_objective_is_said_in_words_and_an_even_split_is_not_compared_with_
     assert "Epsilon of both splits" not in text
 
 
-def test_a_problem_without_moments_has_a_report_too(tmp_path: Path) -> None:
+def test_a_problem_of_one_attribute_has_a_report_without_sliders() -> None:
     problem = health("min_epsilon", moments=[bo.CrossMoment("smoker", floor=0.1)], groups=[])
     assert content_of(bo.uniform(problem)).sections
     bare = bo.Problem(

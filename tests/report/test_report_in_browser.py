@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import budget_opt as bo
 from tests.report.conftest import Written
 from tests.report.reported_problems import HOSTILE
+from tests.report.stated_allocations import NAMES, wide
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -18,6 +21,8 @@ pytestmark = pytest.mark.slow
 
 LEAST_CONTRAST = 4.5
 """WCAG 2.2, success criterion 1.4.3 (AA), for text of ordinary size."""
+LEAST_POINTS = 6.5
+"""Letters that are smaller cannot be read on paper without effort."""
 WIDTHS = (320, 360, 768, 1280, 1600)
 
 CONTRAST = """
@@ -193,6 +198,29 @@ def printed(browser: Chrome) -> bytes:
 
     waiting = WebDriverWait(browser, 30, poll_frequency=1, ignored_exceptions=[WebDriverException])
     return base64.b64decode(waiting.until(attempt))
+
+
+SMALLEST_LETTERS = """
+return Math.min(...[...document.querySelectorAll("figure svg text")].map((text) => {
+  const svg = text.ownerSVGElement;
+  const [box, drawn] = [svg.getBoundingClientRect(), svg.viewBox.baseVal];
+  const scale = Math.min(box.width / drawn.width, box.height / drawn.height);
+  return parseFloat(getComputedStyle(text).fontSize) * scale * 72 / 96;
+}));
+"""
+"""In points on paper."""
+
+
+def test_figures_of_many_moments_can_be_read_on_paper(browser: Chrome, tmp_path: Path) -> None:
+    split = bo.allocation_from(wide(), {name: 0.6 + 0.05 * i for i, name in enumerate(NAMES)})
+    path = bo.report(split, tmp_path / "wide.html", n=3000)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    resize(browser, 672)
+    browser.get(path.as_uri())
+    try:
+        assert browser.execute_script(SMALLEST_LETTERS) >= LEAST_POINTS
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_on_paper_it_is_several_pages_wide_enough_for_every_table(browser: Chrome, report: Written) -> None:

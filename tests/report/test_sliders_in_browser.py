@@ -19,6 +19,7 @@ from budget_opt.model.arrays import OBJECTIVES
 from budget_opt.model.objectives import value
 from budget_opt.report.content import subject_of
 from budget_opt.report.explorer import explorer_data
+from budget_opt.tables.printing import percent
 from tests.report.conftest import Written
 from tests.report.reported_problems import hand_made, health
 
@@ -190,6 +191,37 @@ def test_the_change_is_said_once_the_hand_rests(page: Chrome) -> None:
     move(page, 0, 0.4)
     WebDriverWait(page, 5).until(lambda _: "keep more than in the report" in said.get_property("textContent"))
     assert "Limits: broken: floor of smoker x income" in said.get_property("textContent")
+
+
+def test_shares_and_counts_are_said_as_in_the_report(page: Chrome) -> None:
+    shares = [
+        0,
+        1,
+        0.378,
+        0.0999,
+        0.01,
+        0.0095,
+        1e-3,
+        1.25e-4,
+        9.9e-5,
+        1e-5,
+        1.23e-6,
+        9.96e-7,
+        1e-7,
+        2.1e-8,
+        3e-200,
+    ]
+    found = page.execute_script("return arguments[0].map(percent)", shares)
+    assert found == [percent(share).replace(" ", "\u00a0") for share in shares]
+    explorer = "Explorer.prototype.changes.call({ change: (kept, k) => kept[k] }, arguments[0])"
+    said = [page.execute_script(f"return {explorer}", changes) for changes in ([1, -1], [1, 1, 0], [0])]
+    assert said == [
+        "1 keeps more than in the report, 1 keeps less",
+        "2 keep more than in the report, 0 keep less",
+        "all as in the report",
+    ]
+    headings = [one.text for one in page.find_elements("css selector", "#retentions thead th")]
+    assert "Change (points)" in headings
 
 
 def test_the_split_of_the_page_is_one_that_judge_takes(page: Chrome, tmp_path: Path) -> None:

@@ -44,14 +44,16 @@ _WORDS = (
     (
         "Bound, relative gap",
         (
-            "The bound is proved: no split that keeps all limits is better. The gap is the distance "
-            "of this split from it, relative to its own value."
+            "No split that keeps all limits passes a bound. The gap is the distance of this split from "
+            "it, relative to its own value. A bound that is called proved was evaluated again for this "
+            "report; one that an allocation states and nothing here confirms is called stated."
         ),
     ),
     (
         "Proved, estimated, assumed",
         (
-            "Losses, budgets, retentions and bounds are proved, by exact arithmetic or weak duality. "
+            "Losses, budgets and retentions are proved, by exact arithmetic, and so are bounds that were "
+            "evaluated here, by weak duality. "
             "Standard errors and power are predictions under the assumptions that stand beside them."
         ),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from budget_opt.mechanisms.odds import largest_odds, odds_to_probability
+from budget_opt.model.problem import Problem
 from budget_opt.report.blocks import Block, Bullets, Facts, Paragraph, Section, Table, Warned
 from budget_opt.report.sections.split import odds_text
 from budget_opt.report.subject import Subject
@@ -38,15 +39,16 @@ def guarantee(subject: Subject) -> Section:
     if unsure := subject.problem.not_public:
         blocks.append(
             Warned(
-                f"Not stated to be public: {listed(unsure)}. The guarantee assumes that these were fixed "
-                "without looking at the data. State it in the problem's field provenance, or account for it."
+                f"Not stated to be public: {listed(unsure)}. The guarantee assumes that "
+                f"{'it was' if len(unsure) == 1 else 'these were'} fixed without looking at the data. "
+                "State it in the problem's field provenance, or account for it."
             )
         )
     else:
         blocks.append(
             Paragraph(
-                "Weights, floors, domains, scores, marginals and total are stated to be public: "
-                "chosen without looking at the data. The guarantee rests on this statement."
+                "All weights, floors, domains, scores, marginals and totals of the problem are stated to be "
+                "public: chosen without looking at the data. The guarantee rests on this statement."
             )
         )
     return Section("guarantee", "What is guaranteed, and what is not", tuple(blocks))
@@ -121,13 +123,31 @@ def _not_promised(subject: Subject) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def _own_origin(problem: Problem) -> str:
+    """Nothing is more public than what it was computed from."""
+    if unsure := problem.not_public:
+        return (
+            f"computed from the problem, no record was read; as public as its {listed(unsure)}, "
+            "which are not stated to be public"
+        )
+    return "computed from the problem, no record was read; all of that is stated to be public"
+
+
+def footer(subject: Subject) -> str:
+    """What the report was computed from, for whoever finds it on its own."""
+    read = "No record was read for this report: it was computed from the problem and the allocation"
+    if unsure := subject.problem.not_public:
+        return f"{read}. Not stated to be public, and shown or used in it: {listed(unsure)}."
+    return f"{read}, which are stated to be public."
+
+
 def _released(subject: Subject) -> tuple[tuple[str, str], ...]:
     problem = subject.problem
     order = {"shuffle": "shuffled", "public": "as in the original table"}[problem.row_order]
     pairs = [
         ("Number of records", "released as it is: it is taken to be public"),
         ("Order of the rows", order),
-        ("This report and the allocation", "not computed from data: public"),
+        ("This report and the allocation", _own_origin(problem)),
     ]
     pairs += [
         (f"Public column {column.name}", f"released as it is, because: {column.why}")

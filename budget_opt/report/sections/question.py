@@ -40,7 +40,7 @@ def question(subject: Subject) -> Section:
     blocks.append(_attributes(problem))
     if len(problem.moments) > MOST_MOMENTS:
         blocks.append(Paragraph("The table of what each moment will be worth lists them with their weights."))
-    elif problem.moments:
+    else:
         blocks += [Paragraph(_weights(problem)), _moments(problem)]
     if limits := [*_groups(problem), *_levels(problem), *_unknown_limits(subject)]:
         blocks.append(Bullets(tuple(limits)))
@@ -50,17 +50,29 @@ def question(subject: Subject) -> Section:
 def opening(problem: Problem) -> str:
     """Who may spend how much on what."""
     total = problem.total_epsilon
-    budget = "The least total is asked for that keeps every floor."
+    budget = ""
     if total is not None:
-        budget = f"Together they may spend a privacy budget (epsilon) of {number(total)} on each record."
+        budget = f" Together they may spend a privacy budget (epsilon) of {number(total)} on each record."
     attributes = count(len(problem.attributes), "attribute")
     moments = count(len(problem.moments), "moment")
+    each = "a relationship" if len(problem.moments) == 1 else "each is a relationship"
+    needs = f"The analysts need {moments}: {each} between attributes that they want to measure."
     return (
-        f"A table with {attributes} is to be released with every value randomized. {budget} The "
-        f"analysts need {moments}: each is a relationship between attributes that they want to "
-        "measure. The question is how to split the budget over the attributes so that these survive "
-        "best."
+        f"A table with {attributes} is to be released with every value randomized.{budget} {needs} "
+        f"The question is {_ASKED[problem.objective]}."
     )
+
+
+_OVER_ATTRIBUTES = "how to split the budget over the attributes"
+
+
+_ASKED: dict[Objective, str] = {
+    "weighted_sum": f"{_OVER_ATTRIBUTES} so that most of what they need survives",
+    "geometric_mean": f"{_OVER_ATTRIBUTES} so that what they need survives best",
+    "max_min": f"{_OVER_ATTRIBUTES} so that as much as possible survives of what survives least",
+    "min_epsilon": "how little epsilon keeps every floor, and how it is split over the attributes",
+    "min_variance": f"{_OVER_ATTRIBUTES} so that what they need can be estimated most precisely",
+}
 
 
 def _attributes(problem: Problem) -> Table:
@@ -72,9 +84,9 @@ def _attributes(problem: Problem) -> Table:
     ]
     if not bounded:
         rows_shown: list[tuple[str, ...]] = [row[:3] for row in rows]
-        return Table("Attributes and their public categories", headings, tuple(rows_shown), words=(0, 2))
+        return Table("Attributes and their categories", headings, tuple(rows_shown), words=(0, 2))
     headings = (*headings, "Epsilon allowed")
-    return Table("Attributes and their public categories", headings, tuple(rows), words=(0, 2, 3))
+    return Table("Attributes and their categories", headings, tuple(rows), words=(0, 2, 3))
 
 
 def _labels(attribute: Attribute) -> str:
@@ -148,8 +160,8 @@ _COLUMNS = (
 
 def _groups(problem: Problem) -> list[str]:
     return [
-        f"Group {group.name}: {listed(group.attributes)} together at most epsilon "
-        f"{number(group.epsilon_max)}."
+        f"Group {group.name}: {listed(group.attributes)} {'together ' if len(group.attributes) > 1 else ''}"
+        f"may have at most epsilon {number(group.epsilon_max)}."
         for group in problem.groups
     ]
 
@@ -157,7 +169,10 @@ def _groups(problem: Problem) -> list[str]:
 def _levels(problem: Problem) -> list[str]:
     if len(problem.levels) <= 1:
         return []
-    return ["Levels are priorities: level 1 is served first, the next with what that leaves, and so on."]
+    first = problem.levels[0]
+    return [
+        f"Levels are priorities: level {first} is served first, the next with what that leaves, and so on."
+    ]
 
 
 def _unknown_limits(subject: Subject) -> list[str]:
@@ -165,8 +180,8 @@ def _unknown_limits(subject: Subject) -> list[str]:
         return []
     return [
         (
-            "The problem also limits the epsilon of single attributes. The allocation file does not "
-            "carry these limits, and the problem file was not given to this report, so they are "
-            "neither shown nor checked here."
+            "The problem says more than the allocation file carries, such as limits on the epsilon of single "
+            "attributes. The problem file was not given to this report, so these limits are neither shown "
+            "nor checked here."
         )
     ]

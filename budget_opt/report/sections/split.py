@@ -25,7 +25,9 @@ def split(subject: Subject) -> Section:
     ]
     left_out = [attribute.name for attribute in allocation.attributes if attribute.sampler is None]
     if left_out:
-        blocks.append(Warned(f"Not released, because the split gives them nothing: {listed(left_out)}."))
+        them = "it" if len(left_out) == 1 else "them"
+        why = f"because the split gives {them} nothing, or too little for any sampler"
+        blocks.append(Warned(f"Not released, {why}: {listed(left_out)}."))
     blocks += [Paragraph(line) for line in group_sentences(allocation)]
     return Section("split", "The split", tuple(blocks))
 
@@ -49,15 +51,14 @@ def _table(allocation: Allocation) -> Table:
 
 
 def _row(attribute: AllocatedAttribute, total: float) -> tuple[str, ...]:
-    if attribute.sampler is None:
-        return attribute.name, "0", share(0), "1", share(0), "not released"
+    released = attribute.sampler is not None
     return (
         attribute.name,
         column(attribute.epsilon),
         share(attribute.epsilon / total) if total else NOTHING,
         odds_text(attribute.loss),
         share(attribute.retention),
-        share(attribute.truth_probability),
+        share(attribute.truth_probability) if released else "not released",
     )
 
 

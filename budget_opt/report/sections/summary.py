@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from budget_opt.report.sections.comparison import gap_text
 from budget_opt.report.sections.split import odds_text
 from budget_opt.report.subject import Subject
-from budget_opt.report.words import at_most, count, number, share
+from budget_opt.report.words import at_most, count, listed, number, share
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def summary(subject: Subject) -> Summary:
         origin=(
             ("Allocation made", f"{allocation.created[:10]}, {allocation.software}"),
             ("Problem (SHA-256)", allocation.problem_sha256),
-            ("Found by", allocation.objective.solver),
+            ("Found by, as the allocation states", allocation.objective.solver),
         ),
     )
 
@@ -62,23 +62,33 @@ def _moments(subject: Subject) -> Fact:
         if floors
         else "No floors were asked for."
     )
-    if not moments:
-        return Fact("Moments", "none", "The problem names no relationship that must survive.")
     low, high = min(m.retention for m in moments), max(m.retention for m in moments)
-    return Fact(f"Retention of {count(len(moments), 'moment')}", f"{share(low)} to {share(high)}", text)
+    span = share(low) if share(low) == share(high) else f"{share(low)} to {share(high)}"
+    return Fact(f"Retention of {count(len(moments), 'moment')}", span, text)
 
 
 def _proof(subject: Subject) -> Fact:
-    outcome = subject.allocation.objective
-    value = f"{outcome.kind} {number(outcome.value, 4)}"
-    if outcome.status == "optimal":
-        said = f"{value}; proved: no split is better by more than {gap_text(outcome)}."
+    """What this page confirms; what is only stated is told as that."""
+    outcome, proof = subject.allocation.objective, subject.proof
+    levels = subject.allocation.levels
+    level = f" on level {levels[0].level}" if levels else ""
+    value = "undefined" if outcome.value is None else number(outcome.value, 5)
+    value = f"{outcome.kind} {value}{level}"
+    if proof.is_given:
+        return Fact("How good", "not judged", f"{value}; the split was given, not optimized.")
+    if not proof.holds:
+        return Fact("How good", "not judged", f"{value}; a check of this allocation fails.")
+    if proof.is_optimal:
+        said = f"{value}; proved: no split is better by more than {gap_text(proof)}."
         return Fact("How good", "optimal", said)
-    if outcome.status == "feasible":
-        return Fact(
-            "How good", f"within {gap_text(outcome)}", f"{value}; proved to be this near to the best."
-        )
-    return Fact("How good", "not judged", f"{value}; the split was given, not optimized.")
+    if proof.confirms:
+        return Fact("How good", f"within {gap_text(proof)}", f"{value}; proved to be this near to the best.")
+    stated = f"The bound {number(proof.stated, 5)} is stated in the allocation, not checked here"
+    if proof.bound is None:
+        return Fact("How good", "not confirmed", f"{value}. {stated}.")
+    found = f"{stated}; this page confirms {number(proof.bound, 5)}."
+    near = "not confirmed" if proof.relative_gap is None else f"within {gap_text(proof)}"
+    return Fact("How good", near, f"{value}. {found}")
 
 
 def _checks(subject: Subject) -> Fact:
@@ -87,6 +97,23 @@ def _checks(subject: Subject) -> Fact:
         return Fact(
             "Checks", f"{failed} of {total} FAIL", "Do not release before this is understood; see Checks."
         )
-    return Fact(
-        "Checks", f"all {total} hold", "Losses, budgets, floors, value and bound were computed again."
-    )
+    return Fact("Checks", f"all {total} hold", _computed_again(subject))
+
+
+def _computed_again(subject: Subject) -> str:
+    """What the checks are about; a bound only where it is confirmed."""
+    problem, proof = subject.problem, subject.proof
+    parts = ["losses"]
+    parts += ["budgets"] if problem.budgets() else []
+    parts += ["floors"] if any(moment.floor is not None for moment in problem.moments) else []
+    parts += ["ceilings"] if any(moment.ceiling is not None for moment in problem.moments) else []
+    parts += ["value"]
+    if proof.is_given:
+        return f"{_capital(listed(parts))} were computed again."
+    if proof.confirms:
+        return f"{_capital(listed([*parts, 'bound']))} were computed again."
+    return f"{_capital(listed(parts))} were computed again; the stated bound is not confirmed."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -5,26 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from budget_opt.allocation import AllocatedMoment, Allocation
-from budget_opt.allocation.show import lost_sentences
+from budget_opt.estimators.plan_tables import basis_in_words
 from budget_opt.report import figures
 from budget_opt.report.blocks import Block, Bullets, Paragraph, Section, Table, Warned
 from budget_opt.report.subject import Subject
-from budget_opt.report.words import NOTHING, column, listed, number, share, whole_percent
+from budget_opt.report.words import NOTHING, column, count, listed, number, share, whole_percent
 
 if TYPE_CHECKING:
     from budget_opt.estimators.planning import Plan, PlannedMoment
 
-MOST_NOTES = 10
+MOST_NAMES = 20
+"""Moments that a sentence names; the tables name all."""
 MINUS = "\u2212"
 
 
 def worth(subject: Subject) -> Section:
     """Retention and price in variance of every moment, the plan at n, and the figures."""
     allocation = subject.allocation
-    if not allocation.moments:
-        return Section(
-            "worth", "What each analysis will be worth", (Paragraph("The problem names no moment."),)
-        )
     blocks: list[Block] = [
         Paragraph(
             "Randomizing multiplies every moment by its retention, exactly. An analyst who divides by "
@@ -53,8 +50,14 @@ def worth(subject: Subject) -> Section:
 def _missed(allocation: Allocation) -> list[Block]:
     missed = [moment.label for moment in allocation.moments if not moment.keeps_floor]
     passed = [moment.label for moment in allocation.moments if not moment.keeps_ceiling]
-    blocks: list[Block] = [Warned(f"Floor missed: {listed(missed)}.")] if missed else []
-    return [*blocks, Warned(f"Ceiling exceeded: {listed(passed)}.")] if passed else blocks
+    blocks: list[Block] = [Warned(f"{_plural('Floor', missed)} missed: {listed(missed)}.")] if missed else []
+    return (
+        [*blocks, Warned(f"{_plural('Ceiling', passed)} exceeded: {listed(passed)}.")] if passed else blocks
+    )
+
+
+def _plural(noun: str, names: list[str]) -> str:
+    return noun if len(names) == 1 else f"{noun}s"
 
 
 def _table(subject: Subject) -> Table:
@@ -66,7 +69,7 @@ def _table(subject: Subject) -> Table:
         headings.append("Asked for")
     headings.append("Variance x")
     if not subject.is_even:
-        headings += ["Even split", "Gain"]
+        headings += ["Even split", "Gain (points)"]
     rows = tuple(_row(subject, moment, limited=limited) for moment in moments)
     return Table("What the split is worth for every moment", tuple(headings), rows, words=tuple(words))
 
@@ -102,14 +105,27 @@ def points(difference: float) -> str:
 
 
 def _lost(allocation: Allocation) -> tuple[str, ...]:
-    return tuple(f"{line[:1].upper()}{line[1:]}" for line in lost_sentences(allocation))
+    """Moments with a weight of which nothing survives, and what would keep them."""
+    lost = [moment.label for moment in allocation.moments if moment.weight > 0 and moment.retention == 0]
+    if not lost:
+        return ()
+    one = len(lost) == 1
+    which, them = (
+        (lost[0], "it") if one else (f"{len(lost):,} moments ({listed(lost, most=MOST_NAMES)})", "them")
+    )
+    kind = allocation.objective.kind
+    if kind == "min_epsilon":
+        return (f"Nothing survives of {which}: no floor asks for {them}.",)
+    way_out = f"A floor or an epsilon_min would keep {them}, where budgets and pins leave room."
+    if kind == "weighted_sum":
+        way_out = f"A floor, an epsilon_min, or the objective geometric_mean would keep {them}."
+    return (f"Given up, nothing survives of {which}. {way_out}",)
 
 
 def _bases(allocation: Allocation) -> tuple[str, ...]:
-    bases = sorted({moment.variance_basis for moment in allocation.moments})
-    lines = [
-        f"Variance x rests on {listed(bases)} and on independence within a moment: it is assumed, not proved."
-    ]
+    bases = {moment.variance_basis for moment in allocation.moments}
+    independence = "on independence within a moment, which is assumed, not proved"
+    lines = [f"Variance x rests on {basis_in_words(bases)}, and {independence}."]
     if any("uniform" in basis for basis in bases):
         lines.append(
             "Where only uniform marginals are known, rare categories cost more than the table says. "
@@ -141,7 +157,7 @@ def _planned(subject: Subject, n: int) -> list[Block]:
         ),
         _plan_table(found, subject.guess),
         *figures.plan_figures(found),
-        Paragraph(f"These numbers assume {listed(found.assumptions)}."),
+        Paragraph(f"These numbers assume: {'; '.join(found.assumptions)}."),
         *_doubts(found),
     ]
 
@@ -173,8 +189,18 @@ def _plan_row(moment: PlannedMoment) -> tuple[str, ...]:
 
 
 def _doubts(found: Plan) -> list[Block]:
-    """Moments whose numbers should not be leant on."""
-    noted = [f"{moment.label}: {moment.note}." for moment in found.moments if moment.note]
-    if len(noted) > MOST_NOTES:
-        noted = [*noted[:MOST_NOTES], f"And {len(noted) - MOST_NOTES:,} more."]
-    return [Bullets(tuple(noted))] if noted else []
+    """Moments whose numbers should not be leant on, by reason; those without numbers come last."""
+    silent = [moment for moment in found.moments if _is_silent(found, moment)]
+    noted: dict[str, list[str]] = {}
+    for moment in found.moments:
+        if moment.note and moment not in silent:
+            noted.setdefault(moment.note, []).append(moment.label)
+    lines = [f"{listed(labels, most=MOST_NAMES)}: {note}." for note, labels in noted.items()]
+    if silent:
+        them = count(len(silent), "moment has", "moments have")
+        lines.append(f"{them} no numbers, because an attribute is not released.")
+    return [Bullets(tuple(lines))] if lines else []
+
+
+def _is_silent(found: Plan, moment: PlannedMoment) -> bool:
+    return any(found.allocation[name].sampler is None for name in moment.attributes)

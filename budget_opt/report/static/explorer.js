@@ -181,7 +181,8 @@ class Explorer {
     const changes = kept.map((_, k) => this.change(kept, k));
     const more = changes.filter((change) => change > 0).length;
     const less = changes.filter((change) => change < 0).length;
-    return more + less ? `${more} keep more than in the report, ${less} keep less` : "all as in the report";
+    const keep = (count) => (count === 1 ? "1 keeps" : `${count} keep`);
+    return more + less ? `${keep(more)} more than in the report, ${keep(less)} less` : "all as in the report";
   }
 
   /** The total and the groups that are overspent. */

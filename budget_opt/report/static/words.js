@@ -20,19 +20,20 @@ function setDatum(data, value, text) {
   setText(data, text);
 }
 
-/** A share as people say it: 37.8 %, 0.90 %, 1.2e-5. */
+/** A share in percent, as the tables of the report say it: 37.8 %, 0.9 %, 0.0012 %, 2.1e-06 %. */
 function percent(share) {
   if (share === 0) return "0\u00a0%";
-  if (share < 1e-4) return share.toPrecision(2);
-  const digits = share >= 0.01 ? (100 * share).toFixed(1) : Number((100 * share).toPrecision(2));
-  return `${digits}\u00a0%`;
+  if (share >= 0.01) return `${(100 * share).toFixed(1)}\u00a0%`;
+  const rounded = Number((100 * share).toPrecision(2));
+  const [digits, exponent] = rounded.toExponential().split("e-");
+  return `${rounded < 1e-4 ? `${digits}e-${exponent.padStart(2, "0")}` : rounded}\u00a0%`;
 }
 
 function short(number, digits = 4) {
   return Number.isFinite(number) ? String(Number(number.toPrecision(digits))) : "undefined";
 }
 
-/** A change of a share in percentage points. */
+/** A change of a share in percentage points; the heading of its column says so. */
 function signedPoints(change) {
   const points = 100 * Math.abs(change);
   return `${change > 0 ? "+" : "\u2212"}${points >= 0.05 ? points.toFixed(1) : Number(points.toPrecision(1))}`;
