@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from budget_opt.mechanisms.exact import exact, float_at_least
+from budget_opt.model.arrays import MINIMIZED
 from budget_opt.tables.printing import WIDTH, percent, plain_text
+from budget_opt.tables.wide import Column, WideTable
 
 if TYPE_CHECKING:
-    from budget_opt.allocation.allocation import AllocatedMoment, Allocation, Outcome
+    from budget_opt.allocation.allocation import AllocatedAttribute, AllocatedMoment, Allocation, Outcome
 
 PRICES = 5
 """Prices of each kind that are shown."""
+LOST = 12
+"""Moments that are given up and named."""
 
 
 def as_text(allocation: Allocation, width: int = WIDTH) -> str:
@@ -51,20 +54,23 @@ def lost_sentences(allocation: Allocation) -> list[str]:
     lost = [moment.label for moment in allocation.moments if moment.weight > 0 and moment.retention == 0]
     if not lost:
         return []
-    way_out = "A floor or an epsilon_min would keep it, where budgets and pins leave room."
+    them = "it" if len(lost) == 1 else "them"
+    way_out = f"A floor or an epsilon_min would keep {them}, where budgets and pins leave room."
     if allocation.objective.kind == "weighted_sum":
-        way_out = "A floor, an epsilon_min, or the objective geometric_mean would keep it."
-    return [f"given up, nothing of it survives: {', '.join(lost)}. {way_out}"]
+        way_out = f"A floor, an epsilon_min, or the objective geometric_mean would keep {them}."
+    more = f" and {len(lost) - LOST} more" if len(lost) > LOST else ""
+    return [f"given up, nothing of {them} survives: {', '.join(lost[:LOST])}{more}. {way_out}"]
 
 
 def level_lines(allocation: Allocation) -> list[str]:
     """What every level after the first has reached, and what is proved of it."""
-    lines = []
+    kind, lines = allocation.objective.kind, []
+    gets = "falls below" if kind in MINIMIZED else "gets above"
     for reached in allocation.levels[1:]:
         value = "undefined" if reached.value is None else f"{reached.value:.6g}"
-        line = f"level {reached.level}: {allocation.objective.kind} {value}"
+        line = f"level {reached.level}: {kind} {value}"
         if reached.bound is not None:
-            line += f"; proved: no split that does as well on the levels before is beyond {reached.bound:.6g}"
+            line += f"; proved: no split that does as well on the levels before {gets} {reached.bound:.6g}"
         lines.append(line)
     return lines
 
@@ -93,47 +99,44 @@ def headline(allocation: Allocation) -> str:
     return f"{name}: epsilon {allocation.spent_epsilon:g}{total} a record, loss {allocation.loss:.9g}"
 
 
-def attribute_table(allocation: Allocation) -> Table:
+def attribute_table(allocation: Allocation) -> WideTable:
     """Epsilon, lambda and the probability that a true value is reported, an attribute a row."""
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    table.add_column("attribute", overflow="fold")
-    for heading in ("categories", "epsilon", "retention", "true value reported"):
-        table.add_column(heading, justify="right")
-    for attribute in allocation.attributes:
-        if attribute.sampler is None:
-            table.add_row(Text(attribute.name), str(attribute.cardinality), "0", "0", "not released")
-            continue
-        table.add_row(
-            Text(attribute.name),
-            str(attribute.cardinality),
-            f"{attribute.epsilon:.4g}",
-            percent(attribute.retention),
-            percent(attribute.truth_probability),
-        )
-    return table
+    attributes = allocation.attributes
+
+    def where_released(said: Callable[[AllocatedAttribute], str], otherwise: str) -> list[str]:
+        return [otherwise if one.sampler is None else said(one) for one in attributes]
+
+    columns = [
+        Column("categories", [str(one.cardinality) for one in attributes]),
+        Column("epsilon", where_released(lambda one: f"{one.epsilon:.4g}", "0")),
+        Column("retention", where_released(lambda one: percent(one.retention), "0 %")),
+        Column(
+            "true value reported", where_released(lambda one: percent(one.truth_probability), "not released")
+        ),
+    ]
+    return WideTable(Column("attribute", [one.name for one in attributes]), columns)
 
 
-def moment_table(allocation: Allocation) -> Table:
+def moment_table(allocation: Allocation) -> WideTable:
     """Retention, floor and variance inflation, a moment a row; the basis of the inflation in the heading."""
-    bases = {moment.variance_basis for moment in allocation.moments}
+    moments = allocation.moments
+    bases = {moment.variance_basis for moment in moments}
     single = bases.pop() if len(bases) == 1 else None
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    table.add_column("moment", overflow="fold")
-    table.add_column("weight", justify="right")
-    table.add_column("retention", justify="right")
-    table.add_column("floor", justify="right")
-    table.add_column(f"variance x\n({single})" if single else "variance x", justify="right")
+    columns = [
+        Column("weight", [f"{moment.weight:g}" for moment in moments]),
+        Column("retention", [percent(moment.retention) for moment in moments]),
+        Column("floor", [_bounds(moment) for moment in moments]),
+        Column(f"variance x\n({single})" if single else "variance x", [_inflation(one) for one in moments]),
+    ]
     if single is None:
-        table.add_column("by")
+        columns.append(Column("by", [moment.variance_basis for moment in moments]))
     if allocation.levels:
-        table.add_column("level", justify="right")
-    for moment in allocation.moments:
-        inflation = "-" if moment.variance_inflation is None else f"{moment.variance_inflation:.4g}"
-        cells = [f"{moment.weight:g}", percent(moment.retention), _bounds(moment), inflation]
-        basis = [] if single else [moment.variance_basis]
-        level = [str(moment.stated.level)] if allocation.levels else []
-        table.add_row(Text(moment.label), *cells, *basis, *level)
-    return table
+        columns.append(Column("level", [str(moment.stated.level) for moment in moments]))
+    return WideTable(Column("moment", [moment.label for moment in moments]), columns)
+
+
+def _inflation(moment: AllocatedMoment) -> str:
+    return "-" if moment.variance_inflation is None else f"{moment.variance_inflation:.4g}"
 
 
 def _bounds(moment: AllocatedMoment) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from budget_opt.api.arguments import require_number
-from budget_opt.api.needs import least_need
+from budget_opt.api.needs import least_need, possible_end
+from budget_opt.api.wording import listed
 from budget_opt.errors import InfeasibleError, InputError, ProblemError
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.documents import read_document
@@ -59,38 +61,70 @@ class Findings:
     def __str__(self) -> str:
         total = "no total" if self.total_epsilon is None else f"total epsilon {self.total_epsilon:g}"
         numbers = {"attribute": self.attributes, "moment": self.moments, "floor": self.floors}
-        counted = ", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in numbers.items())
-        counts = f"{counted}, {total}"
-        lines = [f"{self.name or 'problem'}: {counts}", self._verdict()]
-        return "\n".join([*lines, *(f"note: {warning}" for warning in self.warnings), *self._expansion()])
-
-    def _expansion(self) -> list[str]:
-        """The moments that rules stand for, as a table; a long one is cut."""
-        from_rules = [origin for origin in self.origins if origin.rule]
-        if not from_rules:
-            return []
-        rows = [
-            (" x ".join(origin.attributes), f"{origin.source} ({origin.rule})", origin.why)
-            for origin in from_rules[:SHOWN]
-        ]
-        left = len(from_rules) - len(rows)
-        more = [f"and {left:,} more: --json and --expanded have all"] if left else []
-        return [plain_text(text_table(("moment", "from", "why it is needed"), rows)), *more]
+        counted = ", ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in numbers.items())
+        lines = [f"{self.name or 'problem'}: {counted}, {total}", self._verdict()]
+        lines += [f"note: {warning}" for warning in self.warnings]
+        return "\n".join([*lines, *expansion_lines(self.origins)])
 
     def _verdict(self) -> str:
         if self.impossible is not None:
             return f"infeasible: {self.impossible}"
         if self.least_total is None:
             return "feasible: no floor, pin or minimum needs anything"
-        return f"feasible: the least total that meets floors, pins and minima is {self.least_total:.6g}"
+        least = f"{possible_end(self.least_total):.12g}"
+        return f"feasible: the least total that meets floors, pins and minima is {least}, rounded up"
+
+
+def expansion_lines(origins: Sequence[Origin]) -> list[str]:
+    """The moments that rules stand for, as a table; a long one is cut.
+
+    A stated moment is in it where a rule names it again.
+    """
+    ruled = {frozenset(origin.attributes) for origin in origins if origin.rule}
+    shown = [origin for origin in origins if frozenset(origin.attributes) in ruled]
+    if not shown:
+        return []
+    rows = [
+        (
+            " x ".join(origin.attributes),
+            f"{origin.weight:g}",
+            f"{origin.source} ({origin.rule})" if origin.rule else origin.source,
+            origin.why or "stated",
+        )
+        for origin in shown[:SHOWN]
+    ]
+    left = len(shown) - len(rows)
+    more = [f"and {left:,} more: --json and --expanded have all"] if left else []
+    return [plain_text(text_table(("moment", "weight", "from", "why it is needed"), rows)), *more]
+
+
+def added_weights(origins: Sequence[Origin], problem: Problem) -> list[str]:
+    """Moments that several places of a file give a weight, which add up; where weights count."""
+    if problem.objective in ("max_min", "min_epsilon"):
+        return []
+    notes = []
+    for moment in problem.moments:
+        members = frozenset(moment.attributes)
+        places = [one for one in origins if one.weight > 0 and frozenset(one.attributes) == members]
+        if len(places) > 1:
+            parts = " + ".join(f"{one.weight:g} ({one.source})" for one in places)
+            notes.append(
+                f"{moment.label} is named more than once, and its weights add up: {parts} = {moment.weight:g}"
+            )
+    return notes
 
 
 def check_file(path: str | Path, time_limit: float | None = None) -> tuple[Problem, Findings]:
     """The problem in a file, its rules expanded, and what `check` says; raises what both raise."""
     document = read_document(path, FORMAT, VERSION, ProblemError)
     problem = Problem.from_dict(document)
-    origins = origins_of(document, problem.names) if document.get("moment_rules") else ()
-    return problem, replace(check(problem, time_limit), origins=origins)
+    origins = origins_of(document, problem.names)
+    found = check(problem, time_limit)
+    return problem, replace(
+        found,
+        origins=origins if document.get("moment_rules") else (),
+        warnings=(*added_weights(origins, problem), *found.warnings),
+    )
 
 
 def check(problem: Problem, time_limit: float | None = None) -> Findings:
@@ -101,7 +135,7 @@ def check(problem: Problem, time_limit: float | None = None) -> Findings:
     little room that possible and impossible cannot be told apart.
     """
     if time_limit is not None:
-        require_number(time_limit, "time_limit")
+        time_limit = require_number(time_limit, "time_limit")
         if not 0 <= time_limit < math.inf:
             raise InputError(f"time_limit: is {time_limit!r}, must be a number of seconds from 0, or None.")
     least, impossible = None, None
@@ -148,16 +182,15 @@ def _without_scores(problem: Problem) -> list[str]:
     """Moments whose estimation will need scores that the problem does not state."""
     nominal = {attribute.name for attribute in problem.attributes if attribute.score_values is None}
     return [
-        f"{moment.label}: {', '.join(name for name in moment.attributes if name in nominal)} has categories "
-        "without order or scores: state scores here, or give some to estimate"
+        f"{moment.label}: {listed(names)} {'has' if len(names) == 1 else 'have'} categories without order or "
+        "scores: state scores here, or give some to estimate"
         for moment in problem.moments
-        if nominal & set(moment.attributes)
+        if (names := [name for name in moment.attributes if name in nominal])
     ]
 
 
 def _not_public(problem: Problem) -> list[str]:
     if not problem.not_public:
         return []
-    return [
-        f"provenance: the guarantee assumes that {', '.join(problem.not_public)} do not depend on the data"
-    ]
+    named, verb = listed(problem.not_public, most=9), "does" if problem.not_public == ("total",) else "do"
+    return [f"provenance: the guarantee assumes that {named} {verb} not depend on the data"]

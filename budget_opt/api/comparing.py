@@ -71,6 +71,8 @@ def _with_reference(
     problem: Problem, allocations: dict[str, Allocation], reference: str | None, *, even: bool
 ) -> tuple[dict[str, Allocation], str]:
     """The splits, the even one first where it is wanted and missing, and the name of the reference."""
+    if reference is not None:
+        require(reference, str, "reference", "Give the name of one of the splits.")
     if reference is not None and reference not in allocations and not (even and reference == EVEN):
         raise InputError(
             f"reference: {reference!r} is not one of the splits {', '.join(allocations)}. Name one of them."

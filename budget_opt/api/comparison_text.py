@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from budget_opt.api.comparison import EVEN, SAME, Change, ComparedSplit, Comparison
-from budget_opt.api.wording import counted
+from budget_opt.allocation import AllocatedMoment
+from budget_opt.api.comparison import EVEN, SAME, Change, ComparedMoment, ComparedSplit, Comparison
+from budget_opt.api.wording import counted, sentence
 from budget_opt.tables.printing import percent
+from budget_opt.tables.wide import Column, WideTable
 
 _SHOWN = 2
 """Broken constraints that a sentence names."""
+_SAME = {"min_epsilon": ("spends as much epsilon as", ""), "min_variance": ("has the variance of", "")}
+"""What is said before and after the reference where the objective is one that it is not good to have."""
 _TIMES = 3.0
 """A ratio from which it is said as a multiple and not in percent."""
 
@@ -27,63 +29,76 @@ def renderable(comparison: Comparison) -> RenderableType:
     return Group(*parts)
 
 
-def _table(comparison: Comparison, heading: str) -> Table:
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    table.add_column(heading, overflow="fold")
-    for name in comparison.names:
-        table.add_column(Text(name), justify="right", overflow="fold")
-    return table
-
-
-def _epsilons(comparison: Comparison) -> Table:
+def _epsilons(comparison: Comparison) -> WideTable:
     """Epsilon of every attribute, what is spent, and the objective under every split."""
-    table = _table(comparison, "epsilon of")
-    for name in comparison.problem.names:
-        table.add_row(Text(name), *(f"{one[name].epsilon:.4g}" for one in comparison.allocations))
-    table.add_section()
-    table.add_row("spent", *(f"{split.spent_epsilon:.6g}" for split in comparison.splits))
+    names = comparison.problem.names
     better = "smaller is better" if comparison.minimized else "larger is better"
-    values = ["undefined" if split.value is None else f"{split.value:.4g}" for split in comparison.splits]
-    table.add_row(f"{comparison.problem.objective} ({better})", *values)
-    ratios = ["-" if ratio is None else f"{ratio:.4g}" for ratio in comparison.ratios]
-    table.add_row(Text(f"ratio to {comparison.reference}"), *ratios)
-    return table
+    labels = [
+        *names,
+        "spent",
+        f"{comparison.problem.objective} ({better})",
+        f"ratio to {comparison.reference}",
+    ]
+    columns = [
+        Column(
+            split.name,
+            [
+                *(f"{split.allocation[name].epsilon:.4g}" for name in names),
+                f"{split.spent_epsilon:.6g}",
+                _number(split.value),
+                "-" if split.ratio is None else f"{split.ratio:.4g}",
+            ],
+        )
+        for split in comparison.splits
+    ]
+    return WideTable(Column("epsilon of", labels), columns, breaks=(len(names),))
 
 
-def _retentions(comparison: Comparison) -> Table:
+def _retentions(comparison: Comparison) -> WideTable:
     """Retention of every moment under every split, with what misses a floor or passes a ceiling."""
-    table = _table(comparison, "retention of")
-    bounded = any(moment.floor or moment.ceiling for moment in comparison.moments)
-    if bounded:
-        table.add_column("asked", justify="right")
-    columns = [allocation.moments for allocation in comparison.allocations]
-    for k, moment in enumerate(comparison.moments):
-        cells = []
-        for column in columns:
-            mark = "" if column[k].keeps_floor else " missed"
-            mark = mark if column[k].keeps_ceiling else " exceeded"
-            cells.append(f"{percent(column[k].retention)}{mark}")
-        floor = [] if moment.floor is None else [f">= {percent(moment.floor)}"]
-        ceiling = [] if moment.ceiling is None else [f"<= {percent(moment.ceiling)}"]
-        table.add_row(Text(moment.label), *cells, *([", ".join(floor + ceiling) or "-"] if bounded else []))
-    return table
+    columns = [
+        Column(split.name, [_retention(moment) for moment in split.allocation.moments])
+        for split in comparison.splits
+    ]
+    if any(moment.floor or moment.ceiling for moment in comparison.moments):
+        columns.append(Column("asked", [_asked(moment) for moment in comparison.moments]))
+    return WideTable(Column("retention of", [moment.label for moment in comparison.moments]), columns)
+
+
+def _retention(moment: AllocatedMoment) -> str:
+    mark = "" if moment.keeps_floor else " missed"
+    return f"{percent(moment.retention)}{mark if moment.keeps_ceiling else ' exceeded'}"
+
+
+def _asked(moment: ComparedMoment) -> str:
+    floor = [] if moment.floor is None else [f">= {percent(moment.floor)}"]
+    ceiling = [] if moment.ceiling is None else [f"<= {percent(moment.ceiling)}"]
+    return ", ".join(floor + ceiling) or "-"
 
 
 def sentences(comparison: Comparison) -> tuple[str, ...]:
     """One about every split but the reference; about that only what it breaks."""
-    found = []
+    reference, found = comparison[comparison.reference], []
     for split in comparison.splits:
         if split.name == comparison.reference:
             if split.broken:
                 found.append(f"{_subject(split)} {_breaks(split)}.")
             continue
-        breaks = f"; it {_breaks(split)}" if split.broken else ""
-        found.append(f"{_subject(split)} {_verdict(comparison, split)}; {_losers(split)}{breaks}.")
+        said = f"{_subject(split)} {_verdict(comparison, split)}; {_losers(split)}"
+        if split.broken:
+            said += f"; it {_breaks(split)}"
+        elif reference.broken:
+            said += f"; it keeps every constraint, {_as_object(reference.name)} does not"
+        found.append(f"{said}.")
     return tuple(found)
 
 
 def _subject(split: ComparedSplit) -> str:
-    return f"The {EVEN}" if split.name == EVEN else split.name
+    return sentence(_as_object(EVEN)) if split.name == EVEN else split.name
+
+
+def _as_object(name: str) -> str:
+    return f"the {EVEN}" if name == EVEN else name
 
 
 def _breaks(split: ComparedSplit) -> str:
@@ -94,13 +109,14 @@ def _breaks(split: ComparedSplit) -> str:
 
 
 def _verdict(comparison: Comparison, split: ComparedSplit) -> str:
-    other = f"the {EVEN}" if comparison.reference == EVEN else comparison.reference
+    other = _as_object(comparison.reference)
     kind = comparison.problem.objective
     if split.better is None or split.ratio is None:
         base = comparison[comparison.reference].value
         return f"has {kind} {_number(split.value)} where {other} has {_number(base)}"
     if abs(split.better) <= SAME:
-        return f"is as good as {other} ({kind})"
+        same = _SAME.get(kind, ("is as good as", f" ({kind})"))
+        return f"{same[0]} {other}{same[1]}"
     share = percent(abs(split.better))
     if kind == "min_epsilon":
         return f"spends {share} {'less' if split.better > 0 else 'more'} epsilon than {other}"

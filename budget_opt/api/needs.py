@@ -17,6 +17,25 @@ class Need:
     bound: float
 
 
+def possible_end(number: float, *, largest: bool = False) -> float:
+    """A `number` of digits for people from which on everything is possible, or up to which (`largest`).
+
+    Rounded to the side that is possible: what is typed in as it is printed suffices.
+    """
+    from budget_opt.solvers.conflicts.rounding import rounded_down, rounded_up
+
+    return rounded_down(number) if largest else rounded_up(number)
+
+
+def at_least(bound: float, given: float) -> str:
+    """A proved `bound` in words, never above itself, and with the digits that tell it from `given` below."""
+    from budget_opt.solvers.conflicts.rounding import rounded_down
+
+    told = (down for digits in range(4, 18) if (down := rounded_down(bound, digits)) > given)
+    least = next(told, None)
+    return f"a hair more than {given:.12g}" if least is None else f"at least {least:.12g}"
+
+
 def demanding(problem: Problem) -> str:
     """What of the problem needs epsilon, in words: floors and pins."""
     attributes, moments = problem.attributes, problem.moments
@@ -41,7 +60,7 @@ def least_need(problem: Problem, explanation_limit: float | None = None) -> Need
     from budget_opt.solvers.table import solve
 
     arrays = problem.arrays
-    names = Names(problem.names, [moment.label for moment in problem.moments])
+    names = Names.of_problem(problem)
     if unreleased(arrays).size:
         raise unreleasable(unreleased(arrays), names)
     if arrays.floors.size == 0 and not passes_a_ceiling(arrays):

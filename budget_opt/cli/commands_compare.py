@@ -32,7 +32,7 @@ def compare(
     ] = None,
     reference: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The split to measure by: a file's name without its ending."),
+        typer.Option(metavar="NAME", help="The split to measure by, named as its file."),
     ] = None,
     no_even: Annotated[
         bool, typer.Option("--no-even", help="Leave out the even split; the first one is measured by.")
@@ -69,12 +69,9 @@ def compare(
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:
-    """A name a file: without its ending, with its folder or a number where that is not enough."""
-    stems = [path.stem for path in paths]
-    names = [
-        stem if stems.count(stem) == 1 else str(path.with_suffix(""))
-        for stem, path in zip(stems, paths, strict=True)
-    ]
+    """A name a file: that of the file, with its folder or a number where that is not enough."""
+    files = [path.name for path in paths]
+    names = [file if files.count(file) == 1 else str(path) for file, path in zip(files, paths, strict=True)]
     unique: list[str] = []
     for name in (name if name.isprintable() else ascii(name) for name in names):
         numbered = (f"{name} ({copy})" if copy > 1 else name for copy in count(1))

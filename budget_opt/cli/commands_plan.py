@@ -119,22 +119,26 @@ def least_total(
 
 def numbers(
     moments: Sequence[CrossMoment], texts: Sequence[str] | None, option: str
-) -> dict[str, float] | None:
-    """0.1 and a,b=0.2 as numbers by label: the first for all moments, the second for the one it names."""
-    found: dict[str, float] = {}
-    named: dict[str, float] = {}
+) -> dict[tuple[str, ...], float] | None:
+    """0.1 and a,b=0.2 as numbers by attributes: the first for all moments, the second for the one named."""
+    general: float | None = None
+    named: dict[tuple[str, ...], float] = {}
     for text in texts or ():
         names, _, value = text.rpartition("=")
         try:
             number = float(value)
         except ValueError:
             raise InputError(f"{option} {text}: must be a number, or like income,age=0.1.") from None
-        if not names:
-            found |= {moment.label: number for moment in moments}
-            continue
         key = tuple(name.strip() for name in names.split(","))
-        places = by_moment(moments, {key: number}, option)
-        named |= {
-            moment.label: place for moment, place in zip(moments, places, strict=True) if place is not None
-        }
-    return {**found, **named} if texts else None
+        if (names and key in named) or (not names and general is not None):
+            whose = names or "all moments"
+            raise InputError(f"{option} {text}: a number for {whose} is given already. Give one.")
+        if names:
+            named[key] = number
+        else:
+            general = number
+    if not texts:
+        return None
+    pairs = zip(moments, by_moment(moments, named, option), strict=True)
+    found = {moment.attributes: general if one is None else one for moment, one in pairs}
+    return {attributes: number for attributes, number in found.items() if number is not None}

@@ -10,8 +10,10 @@ import typer
 
 from budget_opt import Frontier, Problem
 from budget_opt import frontier as solve_frontier
+from budget_opt.api.wording import listed
+from budget_opt.cli import INTERRUPTED
 from budget_opt.cli.commands_problem import AsJson, ProblemFile
-from budget_opt.cli.output import INTERRUPTED, note, out, out_json
+from budget_opt.cli.output import note, out, out_json
 from budget_opt.cli.progress import points_progress
 from budget_opt.cli.ranges import values_of
 from budget_opt.cli.replacing import require_replaceable_table
@@ -62,6 +64,7 @@ def whatif(
     """
     given = {"epsilon": epsilon, "weight": weight, "floor": floor, "n": n}
     asked = {name: None if text is None else values_of(text, f"--{name}") for name, text in given.items()}
+    _require_axis(asked, moment)
     _require_places(output, figure, asked)
     question = Problem.read(problem)
     with points_progress() as progress:
@@ -85,6 +88,29 @@ def whatif(
             if written is not None and written.exists():
                 out(f"written: {written}")
     return _code(found)
+
+
+def _require_axis(asked: Asked, moment: str | None) -> None:
+    """One option is varied, said in options; whatever else is wrong is for `frontier` to say."""
+    given = [name for name in _AXES if asked[name] is not None]
+    if not given and asked["n"] is None:
+        raise InputError(
+            "whatif: one of --epsilon, --weight, --floor and --n is varied, and none of them was given. "
+            "Give one, such as --epsilon 1:10:19."
+        )
+    records = asked["n"] or ()
+    varied = [*given, *(["n"] if given and len(records) > 1 else [])]
+    if len(varied) > 1:
+        named = listed([f"--{name}" for name in varied])
+        raise InputError(
+            f"whatif: one of --epsilon, --weight, --floor and --n is varied, and {named} were given. "
+            "Leave all but one out; a single number of records may stand beside another option."
+        )
+    if moment is None and given and given[0] != "epsilon":
+        raise InputError(
+            f"--moment: is missing, must name the attributes of the moment whose {given[0]} is varied, such "
+            "as --moment smoker,income."
+        )
 
 
 def _records(asked: Asked) -> float | Sequence[float] | None:

@@ -16,8 +16,6 @@ from rich.console import Console, RenderableType
 
 from budget_opt.errors import BudgetOptError
 
-INTERRUPTED = 130
-
 
 def out(content: RenderableType | str) -> None:
     """Print for people; no markup is read in names, so that a name cannot style the page."""

@@ -59,13 +59,15 @@ class MomentRule(Part):
 class Origin:
     """Why a moment is in a problem: the place that states it (`moments[2]`, `moment_rules[0]`), in words.
 
-    `why` is empty for a moment that is stated itself.
+    `why` is empty for a moment that is stated itself. `weight` is what this place gives it: where several
+    name one moment, their weights are added.
     """
 
     attributes: tuple[str, ...]
     source: str
     rule: str = ""
     why: str = ""
+    weight: float = 1.0
 
 
 def expand_rule(
@@ -90,7 +92,7 @@ def expand_rule(
         moments = [CrossMoment(*attributes, **fields) for attributes in reasons]
     except InputError as failure:
         return [], [], below(where, failure.faults)
-    origins = [Origin(attributes, where, str(rule), why) for attributes, why in reasons.items()]
+    origins = [Origin(named, where, str(rule), why, rule.weight) for named, why in reasons.items()]
     return moments, origins, []
 
 
@@ -111,7 +113,7 @@ def origins_of(document: Mapping[str, Any], names: Sequence[str]) -> tuple[Origi
     `names` are those of its attributes.
     """
     stated = [
-        Origin(moment.attributes, f"moments[{i}]")
+        Origin(moment.attributes, f"moments[{i}]", weight=moment.weight)
         for i, moment in enumerate(_parts(document, "moments", CrossMoment))
     ]
     rules = enumerate(_parts(document, "moment_rules", MomentRule))

@@ -41,9 +41,7 @@ def text_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
 
 
 def percent(share: float) -> str:
-    """A share as people say it: 37.8 %, 0.90 %, 1.2e-05."""
+    """A share in percent, always with the sign: 37.8 %, 0.9 %, 0.0012 %, 2.1e-06 %."""
     if share == 0:
         return "0 %"
-    if share < 1e-4:
-        return f"{share:.2g}"
     return f"{100 * share:.1f} %" if share >= 0.01 else f"{100 * share:.2g} %"

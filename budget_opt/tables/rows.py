@@ -39,9 +39,10 @@ class Rows:
 
     def write(self, path: str | Path) -> None:
         """Write the rows as .csv or .json, whole or not at all; raises `InputError` for another ending."""
+        from budget_opt.model.arguments import require_path
         from budget_opt.model.documents import write_text
 
-        path = Path(path)
+        path = require_path(path, "path")
         kinds = {".csv": as_csv, ".json": as_json}
         if path.suffix.lower() not in kinds:
             raise InputError(f"{path}: must end in .csv or .json. Choose one of them.")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from budget_opt.allocation import Allocation, Statement, allocate, uniform
-from budget_opt.allocation.show import as_text, headline, outcome_sentence
+from budget_opt.allocation.show import as_text, headline, lost_sentences, outcome_sentence
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.moment import CrossMoment
 from budget_opt.model.problem import Problem
@@ -62,13 +62,13 @@ def test_attributes_show_epsilon_retention_and_how_often_the_truth_is_reported()
     assert text.startswith("health survey: epsilon 3 of 4 a record, loss 3")
     assert row(text, "smoker").split() == ["smoker", "2", "1", "46.2", "%", "73.1", "%"]
     assert row(text, "income").split() == ["income", "5", "2", "56.1", "%", "64.9", "%"]
-    assert row(text, "region").split() == ["region", "3", "0", "0", "not", "released"]
+    assert row(text, "region").split() == ["region", "3", "0", "0", "%", "not", "released"]
 
 
 def test_moments_show_weight_retention_bounds_and_inflation() -> None:
     text = str(allocation_of(CrossMoment("smoker", "income", weight=2.5)))
     assert row(text, "smoker x income").split() == ["smoker", "x", "income", "2.5", "25.9", "%", "-", "14.88"]
-    assert "stated and uniform marginals" in text
+    assert "(stated and uniform" in text
     mixed = str(allocation_of(CrossMoment("smoker"), CrossMoment("income")))
     assert "uniform marginals" in row(mixed[mixed.index("moment") :], "smoker")
     assert "stated marginals" in row(mixed[mixed.index("moment") :], "income")
@@ -144,7 +144,9 @@ def test_a_problem_without_a_total_or_a_name_has_a_headline_too() -> None:
         (0.09, "9.0 %"),
         (0.0076, "0.76 %"),
         (0.009, "0.9 %"),
-        (1.2e-5, "1.2e-05"),
+        (1.2e-5, "0.0012 %"),
+        (2.1e-6, "0.00021 %"),
+        (2.1e-8, "2.1e-06 %"),
         (0.99999, "100.0 %"),
     ],
 )
@@ -192,6 +194,52 @@ def test_levels_are_shown_with_what_is_proved_of_them() -> None:
     first, second = made.levels
     proved = replace(made, levels=(first, replace(second, bound=0.125)))
     assert row(str(proved), "level 2").endswith(
-        "no split that does as well on the levels before is beyond 0.125"
+        "no split that does as well on the levels before gets above 0.125"
     )
     assert "level" not in str(allocation_of())
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_no_number_of_a_moment_with_everything_is_cut(width: int) -> None:
+    long = "number of cigarettes"
+    problem = Problem(
+        attributes=[Attribute(long, categories=2), Attribute("household income", categories=5)],
+        moments=[
+            CrossMoment(long, "household income", weight=1.23456, floor=0.001, ceiling=0.12),
+            CrossMoment(long, level=2),
+        ],
+        total_epsilon=2.0,
+    )
+    text = as_text(uniform(problem), width)
+    assert max(map(len, text.splitlines())) <= width
+    for cell in ("1.23456", ">= 0.1 %, <= 12.0 %", "46.2 %", "level"):
+        assert any(cell in line for line in text.splitlines())
+    assert "\N{HORIZONTAL ELLIPSIS}" not in text
+
+
+def test_moments_that_are_given_up_are_counted_and_not_all_named() -> None:
+    (one,) = lost_sentences(allocation_of(CrossMoment("smoker", "region")))
+    assert one == (
+        "given up, nothing of it survives: smoker x region. "
+        "A floor, an epsilon_min, or the objective geometric_mean would keep it."
+    )
+    (two,) = lost_sentences(allocation_of(CrossMoment("smoker", "region"), CrossMoment("region")))
+    assert two.startswith("given up, nothing of them survives: smoker x region, region. ")
+    assert two.endswith("would keep them.")
+    names = [f"a{i}" for i in range(30)]
+    problem = Problem(
+        attributes=[Attribute(name, categories=2) for name in names],
+        moments=[CrossMoment(name) for name in names],
+        total_epsilon=1.0,
+    )
+    (many,) = lost_sentences(allocate(problem, np.zeros(30), Statement()))
+    assert "a11 and 18 more. " in many
+    assert "a12" not in many
+
+
+def test_a_minimized_level_is_proved_from_below() -> None:
+    made = allocation_of(CrossMoment("smoker", "income"), CrossMoment("income", level=2))
+    objective = replace(made.objective, kind="min_variance")
+    first, second = made.levels
+    proved = replace(made, objective=objective, levels=(first, replace(second, bound=12.5)))
+    assert "no split that does as well on the levels before falls below 12.5" in " ".join(str(proved).split())

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import budget_opt as bo
-from budget_opt.api.checking import check
+from budget_opt.api.checking import check, check_file
 
 ATTRIBUTES = [
     bo.Attribute("smoker", categories=2),
@@ -98,3 +98,77 @@ def test_a_floor_of_one_is_refused_with_its_reason():
 def test_a_wrong_time_limit_is_named(limit):
     with pytest.raises(bo.InputError, match=r"^time_limit: "):
         check(_problem(), time_limit=limit)
+
+
+@pytest.mark.parametrize("floor", [0.05, 0.11, 0.17, 0.23])
+def test_the_least_total_that_is_printed_suffices(floor):
+    problem = _problem(floor=floor)
+    printed = float(str(check(problem)).splitlines()[1].split(" is ")[1].split(",")[0])
+    assert printed >= check(problem).least_total
+    assert bo.solve(problem.with_total(printed)).moments[0].keeps_floor
+    frontier = bo.frontier(problem, [1.0, 4.0])
+    assert f"from a total of {printed:g}" in str(frontier)
+
+
+def test_a_least_total_of_pins_is_the_decimal_that_people_wrote():
+    attributes = [bo.Attribute(name, categories=2, epsilon=0.1) for name in "abc"]
+    problem = bo.Problem(attributes=attributes, moments=[bo.CrossMoment("a", "b")], total_epsilon=0.3)
+    assert "minima is 0.3, rounded up" in str(check(problem))
+
+
+def test_notes_agree_in_number():
+    def nominal(*names):
+        attributes = [bo.Attribute(name, categories=["x", "y", "z"]) for name in names]
+        return bo.Problem(attributes=attributes, moments=[bo.CrossMoment(*names)], total_epsilon=2.0)
+
+    assert "note: a: a has categories without order" in str(check(nominal("a")))
+    assert "note: a x b: a and b have categories without order" in str(check(nominal("a", "b")))
+    stated = dict.fromkeys(("weights", "domains"), "public")
+    assert "that total does not depend" in str(
+        check(nominal("a").with_fields(provenance=bo.Provenance(**stated)))
+    )
+
+
+@pytest.mark.parametrize("objective", ["weighted_sum", "max_min"])
+def test_weights_that_are_added_are_shown_and_said(objective, tmp_path):
+    document = {
+        "format": "budget-opt/problem",
+        "version": 1,
+        "total_epsilon": 4.0,
+        "objective": objective,
+        "attributes": [{"name": name, "categories": 3} for name in ("diab", "bmi", "age")],
+        "moments": [{"attributes": ["bmi", "diab"], "weight": 2}],
+        "moment_rules": [{"pairs_with": "diab", "weight": 2}],
+    }
+    (tmp_path / "p.json").write_text(json.dumps(document))
+    problem, found = check_file(tmp_path / "p.json")
+    assert problem.moments[0].weight == 4
+    note = (
+        "note: bmi x diab is named more than once, and its weights add up: "
+        "2 (moments[0]) + 2 (moment_rules[0]) = 4"
+    )
+    # weights have no size for max_min
+    assert (note in str(found)) == (objective == "weighted_sum")
+    rows = [
+        line.split() for line in str(found).splitlines() if "moments[0]" in line or "moment_rules" in line
+    ]
+    assert ["bmi", "x", "diab", "2", "moments[0]", "stated"] in rows
+    assert ["diab", "x", "bmi", "2", "moment_rules[0]"] in [row[:5] for row in rows]
+    assert [origin["weight"] for origin in found.to_dict()["origins"]] == [2.0, 2.0, 2.0]
+
+
+def test_weights_are_added_without_rules_too(tmp_path):
+    (tmp_path / "p.json").write_text(
+        json.dumps(
+            {
+                "format": "budget-opt/problem",
+                "version": 1,
+                "total_epsilon": 4.0,
+                "attributes": [{"name": name, "categories": 3} for name in "ab"],
+                "moments": [{"attributes": ["a", "b"]}, {"attributes": ["b", "a"], "weight": 0.5}],
+            }
+        )
+    )
+    _, found = check_file(tmp_path / "p.json")
+    assert "add up: 1 (moments[0]) + 0.5 (moments[1]) = 1.5" in str(found)
+    assert found.origins == ()

@@ -14,6 +14,7 @@ import budget_opt as bo
 from budget_opt.api.comparison import EVEN
 from budget_opt.model.arrays import MINIMIZED, OBJECTIVES, Objective
 from budget_opt.model.objectives import value
+from budget_opt.tables.printing import plain_text
 
 NAMES = [f"X{i}" for i in range(1, 6)]
 THIRD = 0.3333333333333333
@@ -227,3 +228,25 @@ def test_a_problem_makes_an_allocation_of_a_split_by_hand() -> None:
     assert made.to_dict()["attributes"] == bo.allocation_from(ruiz(), SPLITS["third"]).to_dict()["attributes"]
     with pytest.raises(bo.InputError):
         ruiz().allocation_from({"X1": 1})
+
+
+def test_a_split_that_keeps_everything_is_not_merely_as_good_as_one_that_does_not() -> None:
+    moments = [bo.CrossMoment("X1", "X2", floor=0.2)]
+    question = small_least().with_fields(moments=moments)
+    compared = bo.compare({"g": SPLITS["second"], "even": SPLITS["first"]}, question, reference="even")
+    g, even = [one for one in compared.sentences if one.startswith(("g ", "even "))]
+    assert "breaks one constraint (floor of X1 x X2)" in even
+    assert g.startswith("g spends as much epsilon as even; ")
+    assert g.endswith("; it keeps every constraint, even does not.")
+    assert "keeps every constraint" not in " ".join(bo.compare(SPLITS, ruiz()).sentences)
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_no_number_is_cut_on_a_narrow_page(width: int) -> None:
+    splits = {f"split number {i}": SPLITS["third"] for i in range(9)}
+    compared = bo.compare(splits, ruiz())
+    text = plain_text(compared.renderable(), width)
+    assert max(map(len, text.splitlines())) <= width
+    assert text.count("28.6 %") == 9
+    assert "geometric_mean" in text
+    assert "\N{HORIZONTAL ELLIPSIS}" not in text

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import budget_opt as bo
 from budget_opt.errors import InfeasibleError, InputError, NotSolvedError
+from budget_opt.tables.printing import percent, plain_text
 
 GAP = 1e-3
 TOTALS = [1.5, 2, 3, 4.5, 6, 9]
@@ -284,7 +286,7 @@ def test_names_of_attributes_are_shown_as_they_are():
     ("given", "said"),
     [
         ({}, "none of them was given"),
-        ({"total_epsilon": [1], "n": [5, 6]}, "total_epsilon, n was given"),
+        ({"total_epsilon": [1], "n": [5, 6]}, "total_epsilon and n were given"),
         ({"total_epsilon": 3}, "must be a list of numbers"),
         ({"total_epsilon": []}, "must have 1 to"),
         ({"total_epsilon": [1, math.nan]}, "holds nan"),
@@ -324,3 +326,45 @@ def test_a_floor_above_the_moments_ceiling_is_refused():
     capped = [problem.moments[0].with_fields(ceiling=0.2), *problem.moments[1:]]
     with pytest.raises(InputError, match=r"at 0\.3"):
         bo.frontier(problem.with_fields(moments=capped), moment=capped[0].attributes, floor=[0.1, 0.3])
+
+
+@pytest.mark.parametrize("width", [80, 100])
+@pytest.mark.parametrize("objective", ["geometric_mean", "weighted_sum"])
+def test_the_table_has_the_varied_moment_and_cuts_no_number(objective, width):
+    problem = drawn(1, objective)
+    moment = problem.moments[1]
+    frontier = bo.frontier(problem, moment=moment.attributes, weight=[0, 0.5, 1000.125], n=500)
+    text = plain_text(frontier.renderable(), width)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= width
+    assert "\N{HORIZONTAL ELLIPSIS}" not in text
+    assert lines[0] == f"varied: weight of {moment.label}; objective: {objective} (larger is better)"
+    assert "values cannot be compared" in " ".join(text.split())
+    for point in frontier.points:
+        kept = sorted(one.retention for one in point.allocation.moments)
+        own = percent(point.allocation.retention(*moment.attributes))
+        row = next(line for line in lines if line.split()[:2] == [f"{point.at:.12g}", "optimal"])
+        cells = re.split(r"\s{3,}", row.strip())
+        assert cells[2] == f"{point.allocation.objective.value:.6g}"
+        assert own in cells
+        assert f"{percent(kept[0])} to {percent(kept[-1])}" in text
+
+
+def test_only_along_weights_values_are_called_not_comparable():
+    problem = drawn(1, "geometric_mean")
+    along_floor = str(bo.frontier(problem, moment=problem.moments[1].attributes, floor=[0, 0.1]))
+    assert "cannot be compared" not in along_floor
+    assert "its" in along_floor.split("least to most", maxsplit=1)[0]
+    along_total = str(bo.frontier(problem, [2, 4]))
+    assert "cannot be compared" not in along_total
+    assert " its " not in along_total.split("least to most", maxsplit=1)[0]
+
+
+def test_what_is_said_to_suffice_or_to_be_too_little_is_so():
+    problem = drawn(2, "geometric_mean", floors=True)
+    end = bo.frontier(problem, [1, 8]).feasible_from
+    below = float(f"{end * (1 - 1e-7):.7g}")
+    why = str(bo.frontier(problem, [below, 8]).points[0].why)
+    least, enough = map(float, re.search(r"at least (\S+)\. Raise it to (\S+),", why).groups())
+    assert below < least <= end <= enough
+    assert bo.solve(problem.with_total(enough))

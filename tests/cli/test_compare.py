@@ -34,17 +34,20 @@ def test_files_are_compared_by_their_names_with_the_even_split(
     command = ["compare", "best.json", "mine.json", "--problem", "problem.json"]
     assert main([*command, "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    expected = bo.compare({"best": bo.Allocation.read("best.json"), "mine": MINE}, small())
+    expected = bo.compare({"best.json": bo.Allocation.read("best.json"), "mine.json": MINE}, small())
     assert said == expected.to_dict()
-    assert [split["name"] for split in said["splits"]] == [EVEN, "best", "mine"]
+    assert [split["name"] for split in said["splits"]] == [EVEN, "best.json", "mine.json"]
     assert main([*command, "-o", "table.csv"]) == 0
     printed = capsys.readouterr()
+    assert "best.json beats the even split by" in expected.sentences[0]
     assert expected.sentences[0] in " ".join(printed.out.split())
     assert "written: table.csv" in printed.out
     assert printed.err == ""
     with Path("table.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [float(row["retention mine"]) for row in rows] == [one.retentions[2] for one in expected.moments]
+    assert [float(row["retention mine.json"]) for row in rows] == [
+        one.retentions[2] for one in expected.moments
+    ]
     assert main([*command, "-o", "table.csv"]) == 0
 
 
@@ -54,9 +57,12 @@ def test_the_even_split_can_be_left_out_and_another_measured_by(
     command = ["compare", "best.json", "mine.json", "--problem", "problem.json", "--json"]
     assert main([*command, "--no-even"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert ([split["name"] for split in said["splits"]], said["reference"]) == (["best", "mine"], "best")
-    assert main([*command, "--reference", "mine"]) == 0
-    assert json.loads(capsys.readouterr().out)["reference"] == "mine"
+    assert ([split["name"] for split in said["splits"]], said["reference"]) == (
+        ["best.json", "mine.json"],
+        "best.json",
+    )
+    assert main([*command, "--reference", "mine.json"]) == 0
+    assert json.loads(capsys.readouterr().out)["reference"] == "mine.json"
 
 
 def test_different_totals_are_the_first_thing_that_is_said(
@@ -65,7 +71,7 @@ def test_different_totals_are_the_first_thing_that_is_said(
     assert main(["compare", "best.json", "generous.json"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("CAUTION: the splits spend different totals of epsilon")
-    assert "generous 6" in said
+    assert "generous.json 6" in said
 
 
 def test_what_cannot_be_compared_is_refused_with_the_way_out(
@@ -88,7 +94,7 @@ def test_what_cannot_be_compared_is_refused_with_the_way_out(
 def test_every_file_has_a_name_of_its_own() -> None:
     paths = [Path(text) for text in ("a/x.json", "b/x.json", "y.json", "y.json", "z.tar.json", "n\n.json")]
     names = names_of(paths)
-    assert names == ["a/x", "b/x", "y", "y (2)", "z.tar", r"'n\n'"]
+    assert names == ["a/x.json", "b/x.json", "y.json", "y.json (2)", "z.tar.json", r"'n\n.json'"]
 
 
 def test_show_explains_where_it_is_asked_to(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,3 +119,18 @@ def test_solve_gives_the_best_split_on_a_grid(folder: Path, capsys: pytest.Captu
     assert main(["verify", "grid.json", "--problem", "problem.json"]) == 0
     assert main(["solve", "problem.json", "--step", "0.25", "--certificate", "c.json"]) == 2
     assert "Leave one of the two out" in capsys.readouterr().err
+
+
+def test_an_argument_that_is_missing_is_named_as_the_option(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pinned = small().with_fields(
+        attributes=[bo.Attribute("smoker", categories=2, epsilon=1.5), *small().attributes[1:]]
+    )
+    bo.solve(pinned).write("pinned.json")
+    assert main(["show", "pinned.json", "--explain"]) == 2
+    assert capsys.readouterr().err.startswith("InputError: --problem: is needed, as an allocation file")
+    assert main(["compare", "best.json", "--reference", "nobody"]) == 2
+    assert capsys.readouterr().err.startswith("InputError: --reference: 'nobody' is not one of the splits")
+    assert main(["check", "problem.json", "--time-limit", "-1"]) == 2
+    assert capsys.readouterr().err.startswith("InputError: --time-limit: is -1")

@@ -63,8 +63,16 @@ def test_init_writes_a_problem_file_from_labels_and_says_what_is_left(place, cap
         "moment_rules": [{"all_pairs": ["sex", "health"]}],
     }
     assert bo.Problem.read("problem.json").moments == (bo.CrossMoment("sex", "health"),)
-    for words in ("income, note", "drop it", "yours to state: the total (now 1)", "now all pairs alike"):
+    for words in (
+        "income",
+        "note",
+        '"bins"',
+        "drop it: free text",
+        "yours to state: the total (now 1)",
+        "now all pairs alike",
+    ):
         assert words in out
+    assert "public column" not in out
     assert CANARY not in written + out
 
 
@@ -169,12 +177,13 @@ def test_check_carries_the_origins_in_json(place, capsys):
     _, out, _ = run(capsys, "check", "rules.json", "--json")
     origins = json.loads(out)["origins"]
     assert origins[:2] == [
-        {"attributes": ["income", "age"], "source": "moments[0]", "rule": "", "why": ""},
+        {"attributes": ["income", "age"], "source": "moments[0]", "rule": "", "why": "", "weight": 1.0},
         {
             "attributes": ["income", "education"],
             "source": "moment_rules[0]",
             "rule": "income ~ education * age",
             "why": "slope of education",
+            "weight": 2.0,
         },
     ]
     assert len(origins) == 5

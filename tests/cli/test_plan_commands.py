@@ -92,3 +92,26 @@ def test_an_impossible_wish_is_exit_code_3(files: bo.Allocation, capsys: pytest.
     problem.write("problem.json")
     assert main(["least-total", "problem.json", "--retention", "0.3"]) == 3
     assert "group parents" in capsys.readouterr().err
+
+
+def test_options_reach_the_moment_that_their_attributes_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two moments are called a x b x c."""
+    monkeypatch.chdir(tmp_path)
+    bo.Problem(
+        attributes=[bo.Attribute(name, categories=2) for name in ("a x b", "c", "a", "b x c")],
+        moments=[bo.CrossMoment("a x b", "c"), bo.CrossMoment("a", "b x c")],
+        total_epsilon=6.0,
+    ).write("p.json")
+
+    def wanted(*options: str) -> list[float | None]:
+        assert main(["least-total", "p.json", *options, "--json"]) == 0
+        return [one["wanted_retention"] for one in json.loads(capsys.readouterr().out)["moments"]]
+
+    assert wanted("--retention", "a x b,c=0.3") == [0.3, None]
+    assert wanted("--retention", "0.3") == [0.3, 0.3]
+    assert wanted("--retention", "b x c,a=0.2", "--retention", "0.3") == [0.3, 0.2]
+    for twice in (("0.1", "0.2"), ("a,b x c=0.1", "a, b x c=0.2"), ("a,b x c=0.1", "b x c,a=0.2")):
+        assert main(["least-total", "p.json", "--retention", twice[0], "--retention", twice[1]]) == 2
+        assert "given already" in capsys.readouterr().err

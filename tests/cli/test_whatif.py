@@ -105,7 +105,8 @@ def test_ctrl_c_writes_the_points_that_are_done(place, capsys, monkeypatch):
     monkeypatch.setattr(commands_whatif, "solve_frontier", stopped)
     code, said, noted = run(capsys, "whatif", "problem.json", "--epsilon", "2:9:8", "-o", "f.csv")
     assert code == 130
-    assert "interrupted: " in noted
+    assert noted.count("interrupted") == 1
+    assert "points are kept" in noted
     assert "ended early" in said
     with Path("f.csv").open() as file:
         assert 3 <= len(list(csv.DictReader(file))) < 8
@@ -128,13 +129,18 @@ def test_a_time_limit_that_leaves_points_out_has_its_own_exit_code(place, capsys
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "one of total_epsilon, weight, floor and n is varied"),
+        ([], "one of --epsilon, --weight, --floor and --n is varied"),
         (["--epsilon", "1", "-o", "f.txt"], "must end in .csv"),
         (["--epsilon", "1", "-o", "data.csv"], "is not a frontier over total_epsilon"),
         (["--epsilon", "1", "--figure", "f.gif"], "must end in .svg"),
         (["--epsilon", "1", "--figure", "nowhere/f.svg"], "is not a folder"),
         (["--epsilon", "one"], "--epsilon: is 'one'"),
-        (["--weight", "1"], "must name the attributes"),
+        (["--weight", "1"], "--moment: is missing, must name the attributes of the moment whose weight"),
+        (["--epsilon", "1", "--n", "5,6"], "--epsilon and --n were given"),
+        (["--epsilon", "0"], "InputError: --epsilon: holds 0"),
+        (["--epsilon", "1", "--gap", "0"], "InputError: --gap: is 0"),
+        (["--epsilon", "1", "--time-limit", "-1"], "InputError: --time-limit: is -1"),
+        (["--moment", "smoker,sex", "--floor", "0.1"], "InputError: --moment: smoker x sex"),
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_is_solved(place, capsys, options, said):

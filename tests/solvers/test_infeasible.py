@@ -289,7 +289,7 @@ def test_a_long_list_of_floors_to_give_up_is_counted_in_the_message_and_listed_i
     arrays = build("geometric_mean", [4] * 6, moments, 2.0, floor=[0.5] * 15)
     failure = _failure(arrays)
     assert str(failure).endswith(
-        "keep 2 and lower all floors to 0.0161 of what they are, or give up 15 floors (no fewer would do)."
+        "keep 2 and lower all floors to 0.0162 of what they are, or give up 15 floors (no fewer would do)."
     )
     assert len(failure.why.given_up) == failure.why.fewest_given_up == 15
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from budget_opt.api.arguments import require_number
+from budget_opt.api.arguments import as_list, require_number
+from budget_opt.api.wording import listed
 from budget_opt.errors import InputError, ProblemError
 from budget_opt.model.fields import LARGEST_EPSILON
 from budget_opt.model.problem import Problem
@@ -38,6 +39,11 @@ class Axis:
         if self.moment is None:
             return self.kind
         return f"{self.kind} of {self.problem.moments[self.moment].label}"
+
+    @property
+    def nested(self) -> bool:
+        """True where every split of one point is one of the next: of larger totals, or lower floors."""
+        return len(self.problem.levels) <= 1 and self.kind in ("total_epsilon", "floor")
 
     def problem_at(self, value: float) -> Problem:
         """The problem where the number has this value; itself for n, which no split depends on.
@@ -72,9 +78,9 @@ def axis_of(
     given: dict[Kind, Values] = {"total_epsilon": total_epsilon, "weight": weight, "floor": floor, "n": n}
     kinds = [kind for kind, values in given.items() if values is not None]
     if len(kinds) != 1:
-        named = ", ".join(kinds) or "none of them"
+        given_ones = f"{listed(kinds)} were given" if kinds else "none of them was given"
         raise InputError(
-            f"frontier: one of total_epsilon, weight, floor and n is varied, and {named} was given. "
+            f"frontier: one of total_epsilon, weight, floor and n is varied, and {given_ones}. "
             "Give one list of values, such as total_epsilon=[1, 2, 5]."
         )
     kind = kinds[0]
@@ -91,18 +97,18 @@ def axis_of(
 
 def _values(kind: Kind, given: object) -> tuple[float, ...]:
     """The values, checked, without repetitions, in increasing order."""
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+    values = as_list(given)
+    if values is None:
         raise InputError(
             f"{kind}: is a {type(given).__name__}, must be a list of numbers, such as {_EXAMPLE[kind]}."
         )
-    values = list(given)
-    for value in values:
-        require_number(value, kind)
-        if not _allowed(kind, float(value)):
-            raise InputError(f"{kind}: holds {value!r}, must be {_LIMITS[kind]}. Leave it out.")
-    if not 1 <= len(values) <= MOST:
-        raise InputError(f"{kind}: has {len(values):,} values, must have 1 to {MOST:,}.")
-    return tuple(sorted({float(value) for value in values}))
+    numbers = [require_number(value, kind) for value in values]
+    for number in numbers:
+        if not _allowed(kind, number):
+            raise InputError(f"{kind}: holds {number!r}, must be {_LIMITS[kind]}. Leave it out.")
+    if not 1 <= len(numbers) <= MOST:
+        raise InputError(f"{kind}: has {len(numbers):,} values, must have 1 to {MOST:,}.")
+    return tuple(sorted(set(numbers)))
 
 
 _LIMITS = {
@@ -129,16 +135,16 @@ def _allowed(kind: Kind, value: float) -> bool:
 def _position(problem: Problem, moment: Sequence[str] | None, kind: Kind) -> int:
     """Where the moment of these attributes stands, in whichever order they are named."""
     labels = ", ".join(one.label for one in problem.moments[:20]) or "none"
-    if moment is None or isinstance(moment, str):
+    named = as_list(moment)
+    if named is None:
         raise InputError(
             f"moment: is {moment!r}, must name the attributes of the moment whose {kind} is varied, such as "
             f'("smoker", "income"). The problem has {labels}.'
         )
-    wanted = frozenset(moment)
     for k, one in enumerate(problem.moments):
-        if frozenset(one.attributes) == wanted:
+        if len(named) == len(one.attributes) and all(name in named for name in one.attributes):
             return k
-    raise InputError(f"moment: {' x '.join(map(str, moment))} is not in the problem; it has {labels}.")
+    raise InputError(f"moment: {' x '.join(map(str, named))} is not in the problem; it has {labels}.")
 
 
 def _require_sense(axis: Axis) -> None:

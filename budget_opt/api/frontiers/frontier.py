@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from budget_opt.allocation import Allocation
 from budget_opt.errors import InfeasibleError, NotSolvedError
+from budget_opt.model.by_moment import told_apart
 from budget_opt.model.problem import Problem
 from budget_opt.tables.printing import plain_text
 from budget_opt.tables.rows import Rows
@@ -74,6 +73,16 @@ class Frontier(Rows):
         """What is varied, without whose it is: total_epsilon, weight, floor, n."""
         return self.varied.partition(" of ")[0]
 
+    @property
+    def moment(self) -> int | None:
+        """Where the moment whose weight or floor is varied stands.
+
+        None for the other axes, and where two moments have its label because of their attributes' names.
+        """
+        whose = self.varied.partition(" of ")[2] if self.kind in ("weight", "floor") else None
+        found = [k for k, one in enumerate(self.problem.moments) if one.label == whose]
+        return found[0] if len(found) == 1 else None
+
     def rows(self) -> list[dict[str, Any]]:
         """A row a point: the number, status, value, bound, gap, what is spent, epsilons, retentions, errors.
 
@@ -85,7 +94,7 @@ class Frontier(Rows):
     def _row(self, point: FrontierPoint) -> dict[str, Any]:
         split = point.allocation
         outcome = None if split is None else split.objective
-        names, labels = self.problem.names, _told_apart([one.label for one in self.problem.moments])
+        names, labels = self.problem.names, told_apart(self.problem.moments)
         epsilons = [None] * len(names) if split is None else [one.epsilon for one in split.attributes]
         kept = [None] * len(labels) if split is None else [one.retention for one in split.moments]
         row = {
@@ -147,9 +156,3 @@ class Frontier(Rows):
 
     def __str__(self) -> str:
         return plain_text(self.renderable())
-
-
-def _told_apart(labels: Sequence[str]) -> list[str]:
-    """The labels, numbered where two moments have the same because of what their attributes are called."""
-    often = Counter(labels)
-    return [f"{label} (moment {k})" if often[label] > 1 else label for k, label in enumerate(labels, start=1)]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from budget_opt.allocation import Allocation
-from budget_opt.api.arguments import require, require_number
+from budget_opt.api.arguments import as_list, require, require_number
 from budget_opt.api.frontiers.axis import Axis, axis_of
 from budget_opt.api.frontiers.frontier import Frontier, FrontierPoint
-from budget_opt.api.frontiers.points import LEVEL_TOLERANCE, Answer, Ask, Found, solve_points
+from budget_opt.api.frontiers.points import Answer, Ask, solve_points
 from budget_opt.api.frontiers.reach import reach_of
+from budget_opt.api.frontiers.splits import Found
 from budget_opt.api.frontiers.support import support_changes
-from budget_opt.api.solving import LARGEST_GAP, SMALLEST_GAP, kept, with_level_bounds
+from budget_opt.api.solving import LARGEST_GAP, SMALLEST_GAP
 from budget_opt.errors import InfeasibleError, InputError, NotSolvedError
 from budget_opt.model.problem import Problem
 
@@ -53,8 +54,8 @@ def frontier(  # noqa: PLR0913 (each a word that users type)
     together; without one a `weighted_sum` has 60 for every point. At the limit and at Ctrl-C what is done is
     kept, and `complete` is False. `progress` hears how many points are done.
 
-    With a larger total, or a lower floor, the value is never worse by more than 1e-9 of it: a better split
-    of another point, and a tighter bound, count wherever they hold. Raises `InputError` for an argument
+    With a larger total, or a lower floor, the value that is stated is never worse: a better split of another
+    point, and a tighter bound, count wherever they hold. Raises `InputError` for an argument
     outside its range.
     """
     require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
@@ -62,7 +63,7 @@ def frontier(  # noqa: PLR0913 (each a word that users type)
     axis = axis_of(
         problem, total_epsilon=total_epsilon, moment=moment, weight=weight, floor=floor, n=varied_n
     )
-    _require_limits(gap, time_limit)
+    gap, time_limit = _limits(gap, time_limit)
     reach = reach_of(axis)
     why = {value: reach.why_not(value) for value in axis.values}
     open_values = [value for value in axis.values if why[value] is None]
@@ -91,20 +92,24 @@ def _records(n: float | Sequence[float] | None, *others: object) -> tuple[int | 
     """A single n beside another axis, or the values of the axis n."""
     from budget_opt.api.planning import require_rows
 
-    if n is None or isinstance(n, Iterable):
-        return None, n
+    if n is None:
+        return None, None
+    values = as_list(n)
+    if values is not None:
+        return None, values
     records = require_rows(n)
     return (records, None) if any(other is not None for other in others) else (None, (records,))
 
 
-def _require_limits(gap: float, time_limit: float | None) -> None:
-    require_number(gap, "gap")
+def _limits(gap: float, time_limit: float | None) -> tuple[float, float | None]:
+    gap = require_number(gap, "gap")
     if not SMALLEST_GAP <= gap <= LARGEST_GAP:
         raise InputError(f"gap: is {gap!r}, must be from {SMALLEST_GAP:g} to {LARGEST_GAP:g}.")
     if time_limit is not None:
-        require_number(time_limit, "time_limit")
+        time_limit = require_number(time_limit, "time_limit")
         if not 0 < time_limit < math.inf:
             raise InputError(f"time_limit: is {time_limit!r}, must be a positive number of seconds, or None.")
+    return gap, time_limit
 
 
 def _points(
@@ -112,24 +117,21 @@ def _points(
 ) -> tuple[tuple[FrontierPoint, ...], bool]:
     """The points that have an answer, in order; False where Ctrl-C ended them."""
     points: list[FrontierPoint] = []
-    shared: Allocation | None = None
+    before: Allocation | None = None
+    unbroken = True
     try:
-        for value in sorted(answers):
+        for value in sorted(answers, reverse=axis.kind == "floor"):
             answer = answers[value]
             if not isinstance(answer, Found):
                 points.append(FrontierPoint(value, None, answer))
                 continue
             try:
-                if shared is None or axis.kind != "n":
-                    shared = _allocation(axis.problem_at(value), answer, gap)
-                points.append(FrontierPoint(value, shared))
+                if before is None or axis.kind != "n":
+                    better = before if axis.nested else None
+                    before = answer.never_worse(axis.problem_at(value), gap, better)
+                points.append(FrontierPoint(value, before))
             except (InfeasibleError, NotSolvedError) as failure:
                 points.append(FrontierPoint(value, None, failure))
     except KeyboardInterrupt:
-        return tuple(points), False
-    return tuple(points), True
-
-
-def _allocation(problem: Problem, found: Found, gap: float) -> Allocation:
-    enough = LEVEL_TOLERANCE if found.level_bounds else gap
-    return with_level_bounds(kept(problem, found.candidate, gap, enough), found.level_bounds)
+        unbroken = False
+    return tuple(sorted(points, key=lambda point: point.at)), unbroken

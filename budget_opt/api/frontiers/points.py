@@ -8,30 +8,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from budget_opt.api.frontiers.axis import Axis
+from budget_opt.api.frontiers.splits import LEVEL_TOLERANCE, Found
 from budget_opt.errors import InfeasibleError, NotSolvedError
 from budget_opt.model.arrays import FloatArray
+from budget_opt.model.problem import Problem
 
 if TYPE_CHECKING:
-    from budget_opt.solvers.answer import Candidate, Clock
+    from budget_opt.solvers.answer import Clock
 
-LEVEL_TOLERANCE = 1e-3
-"""Relative gap by which a level of moments may stay behind, as `solve` has it."""
 _EXPLAINED = 0.0
 """Seconds for the explanation of an impossible point, beside single solves."""
 End = Literal["complete", "time limit", "interrupted"]
 """Whether all values have their answer, and what ended the work early where not."""
 Told = Callable[[int, float, float | None, float], None]
 """Hears how many points have ended, a point, its value, and the seconds so far."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """The split of a point, and the bound of every level where there are several."""
-
-    candidate: Candidate
-    level_bounds: tuple[float | None, ...] = ()
-
-
 Answer = Found | InfeasibleError | NotSolvedError
 
 
@@ -55,7 +45,7 @@ class Ask:
     @property
     def nested(self) -> Sequence[float]:
         """The values from the smallest set of splits to the largest; none where the sets are not nested."""
-        if len(self.axis.problem.levels) > 1 or self.axis.kind not in ("total_epsilon", "floor"):
+        if not self.axis.nested:
             return ()
         return self.values if self.axis.kind == "total_epsilon" else self.values[::-1]
 
@@ -129,11 +119,21 @@ def _one_by_one(ask: Ask) -> tuple[dict[float, Answer], End]:
                 answers[value] = failure
                 ask.told(len(answers), value, None, clock.seconds)
                 continue
-            answers[value] = Found(candidate, bounds)
+            answers[value] = only_found = Found(candidate, bounds)  # kept, should Ctrl-C come now
+            answers[value] = _made(only_found, problem, ask.gap)
             clock.interrupted = candidate.interrupted
             starts = (candidate.epsilon,)
             ask.told(len(answers), value, candidate.certificate.value, clock.seconds)
     return answers, _end(clock)
+
+
+def _made(found: Found, problem: Problem, gap: float) -> Found:
+    """The answer with its allocation, so that there is nothing left to do after Ctrl-C."""
+    try:
+        return replace(found, made=found.allocation(problem, gap))
+    except NotSolvedError:
+        # what it proves about other points remains, and one of them may have a split for it
+        return found
 
 
 def _consistent(ask: Ask, answers: dict[float, Answer]) -> dict[float, Answer]:
@@ -141,6 +141,7 @@ def _consistent(ask: Ask, answers: dict[float, Answer]) -> dict[float, Answer]:
     from budget_opt.api.frontiers.nested import consistent
 
     order = [value for value in ask.nested if isinstance(answers.get(value), Found)]
-    known = [answer.candidate for value in order if isinstance(answer := answers[value], Found)]
-    better = consistent(ask.axis.problem.objective, known, ask.gap)
-    return {**answers, **{value: Found(one) for value, one in zip(order, better, strict=True)}}
+    known = [answer for value in order if isinstance(answer := answers[value], Found)]
+    better = consistent(ask.axis.problem.objective, [one.candidate for one in known], ask.gap)
+    proved = [one.better(candidate) for one, candidate in zip(known, better, strict=True)]
+    return {**answers, **dict(zip(order, proved, strict=True))}

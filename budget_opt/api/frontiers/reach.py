@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from budget_opt.api.frontiers.axis import Axis
-from budget_opt.api.needs import demanding, least_need
+from budget_opt.api.needs import at_least, demanding, least_need, possible_end
 from budget_opt.errors import Infeasibility, InfeasibleError, NotSolvedError
 from budget_opt.model.fields import LARGEST_EPSILON
 
@@ -69,7 +69,7 @@ def _of_floor(axis: Axis) -> Reach:
     from budget_opt.solvers.table import solve
 
     problem = axis.with_moment(floor=None)
-    names = Names(problem.names, [moment.label for moment in problem.moments])
+    names = Names.of_problem(problem)
     alone = (np.arange(len(problem.moments)) == axis.moment).astype(np.float64)
     question = replace(problem.arrays, objective="geometric_mean", weight=alone)
     found = solve(question, Settings(explanation_limit=EXPLAINED), None, names).certificate
@@ -77,19 +77,15 @@ def _of_floor(axis: Axis) -> Reach:
 
 
 def _too_little(demands: str, total: float, end: float, bound: float) -> InfeasibleError:
-    from budget_opt.solvers.conflicts.rounding import rounded_up
-
     return InfeasibleError(
-        f"total_epsilon {total:.12g}: {demands} need at least {bound:.6g}. "
-        f"Raise it to {rounded_up(end):.12g}, or lower what check names at this total.",
+        f"total_epsilon {total:.12g}: {demands} need {at_least(bound, total)}. "
+        f"Raise it to {possible_end(end):.12g}, or lower what check names at this total.",
         Infeasibility(total=total, least_total=end, least_total_bound=bound),
     )
 
 
 def _too_high(axis: Axis, floor: float, end: float) -> InfeasibleError:
-    from budget_opt.solvers.conflicts.rounding import rounded_down
-
     return InfeasibleError(
         f"{axis.varied} {floor:.12g}: no split that keeps all other constraints keeps as much. "
-        f"Lower it to {rounded_down(end):.12g}, or raise the total."
+        f"Lower it to {possible_end(end, largest=True):.12g}, or raise the total."
     )

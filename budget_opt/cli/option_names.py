@@ -1,0 +1,44 @@
+"""Errors about arguments of the Python functions, said with the options that people type."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Sequence
+
+import typer
+
+from budget_opt.cli.app import app
+from budget_opt.errors import InputError
+
+_PYTHON = {"whatif": {"total_epsilon": "--epsilon"}}
+"""Options that are named otherwise than the argument, by command."""
+_NAMED = re.compile(r"(\w+)(?=: )")
+
+
+def as_typed(error: InputError, arguments: Sequence[str]) -> InputError:
+    """The same error, its argument named as the option: `--time-limit: is -1` for `time_limit: is -1`.
+
+    `arguments` are those of the command line, the command's name first.
+    """
+    found = _NAMED.match(str(error))
+    option = None if found is None else _options(arguments).get(found[1])
+    if found is None or option is None:
+        return error
+    said = copy.copy(error)
+    said.args = (f"{option}{str(error)[found.end() :]}",)
+    return said
+
+
+def _options(arguments: Sequence[str]) -> dict[str, str]:
+    """Options of the command by the names that they have in Python."""
+    name = arguments[0] if arguments else ""
+    command = getattr(typer.main.get_command(app), "commands", {}).get(name)
+    if command is None:
+        return {}
+    stated = {
+        parameter.name: max(parameter.opts, key=len)
+        for parameter in command.params
+        if parameter.param_type_name == "option"
+    }
+    return stated | _PYTHON.get(name, {})
