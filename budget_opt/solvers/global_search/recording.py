@@ -27,6 +27,12 @@ class Recording:
     tip: dict[int, int] = field(default_factory=dict)
     settled: set[int] = field(default_factory=set)
 
+    def root(self) -> int:
+        """The root of one more tree."""
+        name = len(self.attribute)
+        self._append(-1, 1)
+        return name
+
     def child(self, node: Node) -> int:
         """The first child of a node of the search, as that says."""
         return self.again(node.name) if node.again else self.split(node.name, node.attribute, node.at)
@@ -42,12 +48,15 @@ class Recording:
     def _children(self, name: int, attribute: int, at: float, count: int) -> int:
         name, first = self.tip.get(name, name), len(self.attribute)
         self.attribute[name], self.at[name], self.first[name] = attribute, at, first
+        self._append(name, count)
+        return first
+
+    def _append(self, parent: int, count: int) -> None:
         self.attribute += [LEAF] * count
         self.at += [0.0] * count
         self.first += [-1] * count
-        self.parent += [name] * count
+        self.parent += [parent] * count
         self.best += [np.inf] * count
-        return first
 
     def heard(self, batch: Batch, still: IntArray, on: Relaxation, found: Evaluation, reducing: bool) -> None:
         """Keep the multipliers of an evaluation for the nodes `still` open whose box it makes smaller.

@@ -10,11 +10,12 @@ from typing import Protocol
 import numpy as np
 
 from budget_opt.certificate.boxes.bound import cut_off
+from budget_opt.certificate.proof.packing import template
 from budget_opt.certificate.pruning.hull import Tangent, tangent_at, tangent_bounds
 from budget_opt.certificate.pruning.question import Question
 from budget_opt.certificate.pruning.tightening import by_constraints, by_first_order, values_and_pulls
 from budget_opt.mechanisms import randomized_response as rr
-from budget_opt.model.arrays import FloatArray
+from budget_opt.model.arrays import BoolArray, FloatArray
 from budget_opt.solvers.global_search.bounding import Bounded, Heard, bounded
 from budget_opt.solvers.global_search.node import Batch, Node, Queue, flattened, gathered
 from budget_opt.solvers.global_search.recording import Recording
@@ -52,7 +53,7 @@ class Search:
     """The state of one search; nodes at or below `cut` are dropped (in the question's unit).
 
     `bound` is proved at any moment, also between two steps: no feasible split has a larger weighted sum.
-    `recording` takes down what is needed to walk the same boxes again.
+    `recording` takes down what is needed to walk the same boxes again; it calls the root `name`.
     """
 
     question: Question
@@ -64,6 +65,7 @@ class Search:
     in_hand: float = np.inf
     tangent: Tangent | None = None
     recording: Recording | None = None
+    name: int = 0
 
     def __post_init__(self) -> None:
         question = self.question
@@ -92,25 +94,33 @@ class Search:
         with suppress(StopIteration):
             while True:
                 batch = rounds.send(survived)
-                survived = bounded(self.question, batch, self.cut, heard=self._heard)
+                survived = bounded(self.question, batch, self.cut, heard=self.heard)
 
-    def rounds(self, told: Told, root: Batch | None = None) -> Rounds:
-        """The batches of the search, each to be bounded by whoever runs it; begins with `root`, if given.
+    def rounds(self, told: Told) -> Rounds:
+        """The batches of the search, each to be bounded by whoever runs it.
 
         Whatever ends it, and between any two rounds, `bound` is proved.
         """
-        question = self.question
-        self._renew_tangent()
-        root = self._root(told) if root is None else self._rooted(root)
+        self.renew_tangent()
+        root = self._root(told)
         self._take((yield root), root)
         self.in_hand = -np.inf
-        width = max(8, min(_WIDTH, _WORK // question.layout.work))
-        turn = 0
+        yield from self.further(told)
+
+    @property
+    def width(self) -> int:
+        """Boxes in one batch."""
+        return max(8, min(_WIDTH, _WORK // self.question.layout.work))
+
+    def further(self, told: Told, *, led: bool = False) -> Rounds:
+        """The batches that follow from the queue; a search that was `led` has a good split already."""
+        like, width = template(self.question), self.width
+        turn = _EARLY if led else 0
         while self.queue.bound > self.cut:
             self.check()
             self.in_hand = self.queue.bound
             parents = self.queue.pop(width // 2, self.cut)
-            batch = self._tightened(_children(gathered(parents, root.multipliers), parents, self.recording))
+            batch = self.tightened(_children(gathered(parents, like), parents, self.recording))
             survived = None
             if batch is not None:
                 self.nodes += batch.count
@@ -123,7 +133,8 @@ class Search:
             told(self.bound, self.nodes)
 
     @property
-    def _heard(self) -> Heard | None:
+    def heard(self) -> Heard | None:
+        """What hears of every evaluation."""
         return None if self.recording is None else self.recording.heard
 
     def _root(self, told: Told) -> Batch:
@@ -138,23 +149,15 @@ class Search:
 
         ends = question.lower, question.upper
         on = question.relaxation(*ends, rr.retention(self.incumbent.split[:, None], question.r))
-        return first_batch(on, ends, self.cut, proved)
-
-    def _rooted(self, root: Batch) -> Batch:
-        """The root box with the multipliers and hints of a root of another question of the same layout."""
-        question = self.question
-        self.nodes = 1
-        point = rr.retention(self.incumbent.split[:, None], question.r)
-        ends = question.lower, question.upper
-        return replace(root, lower=ends[0], upper=ends[1], point=point, bound=np.array([self.in_hand]))
+        return replace(first_batch(on, ends, self.cut, proved), name=np.array([self.name]))
 
     def _improve(self, survived: Bounded, *, thoroughly: bool) -> None:
         """Try the relaxed points of the most promising nodes."""
         order = np.argsort(-survived.batch.bound, kind="stable")[:_POINTS]
         if self.incumbent.improve(survived.relaxed[:, order], thoroughly=thoroughly):
-            self._renew_tangent()
+            self.renew_tangent()
 
-    def _renew_tangent(self) -> None:
+    def renew_tangent(self) -> None:
         """The hull test's plane at the best split."""
         if len(self.question.caps) == 1 and not self.question.log_ceiling.size:
             self.tangent = tangent_at(self.question, self.incumbent.split)
@@ -164,9 +167,13 @@ class Search:
         if found is None:
             return
         after = found.batch
-        numbers = flattened(after)
         width_before = np.sum(batch.upper - batch.lower, axis=0)[found.kept]
-        shrunk = np.sum(after.upper - after.lower, axis=0) < _AGAIN * width_before
+        self.push(found, np.sum(after.upper - after.lower, axis=0) < _AGAIN * width_before)
+
+    def push(self, found: Bounded, again: BoolArray) -> None:
+        """Queue nodes to be split, or bounded `again` (B,) before."""
+        after = found.batch
+        numbers = flattened(after)
         for b in range(after.count):
             self.queue.push(
                 Node(
@@ -175,13 +182,13 @@ class Search:
                     float(after.bound[b]),
                     int(found.attribute[b]),
                     float(found.at[b]),
-                    bool(shrunk[b]),
+                    bool(again[b]),
                     numbers[:, b].copy(),
                     int(after.name[b]),
                 )
             )
 
-    def _tightened(self, batch: Batch) -> Batch | None:
+    def tightened(self, batch: Batch) -> Batch | None:
         """Boxes tightened before any dual step, without those that cannot hold a better optimum."""
         question = self.question
         lower, upper, possible = by_constraints(question, batch.lower, batch.upper)

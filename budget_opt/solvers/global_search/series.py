@@ -1,4 +1,4 @@
-"""One weighted sum under a series of totals: each starts from its neighbour, and all are proved in step."""
+"""One weighted sum under a series of totals: each starts from its neighbour, many are proved in step."""
 
 from __future__ import annotations
 
@@ -15,9 +15,15 @@ from budget_opt.solvers.answer import Task
 from budget_opt.solvers.convex_method import ImpossibleError
 from budget_opt.solvers.feasibility import passes_a_ceiling
 from budget_opt.solvers.global_search import together
+from budget_opt.solvers.global_search.guided import Guide
 from budget_opt.solvers.global_search.method import Incumbent, begun, ended
+from budget_opt.solvers.global_search.recording import Recording
 from budget_opt.solvers.global_search.search import Search
 
+_FIRST, _EVERY = 1, 4
+"""Which totals are proved first: hardly any other is more than two away from one of them."""
+_SHARE = 0.5
+"""Of the time limit, after which the first totals wait for their neighbours."""
 Outcome = tuple[FloatArray, Certificate] | ImpossibleError | NotSolvedError | None
 """A split (M,) with its certificate, why there is none, or None where the series ended before."""
 Told = Callable[[int, float, float, bool], None]
@@ -37,12 +43,8 @@ def solve(tasks: Sequence[Task], told: Told) -> list[Outcome]:
         if incumbent.has_choice
     }
     for some in _groups(searches):
-
-        def heard(k: int, bound: float, nodes: int | None, some: list[int] = some) -> None:
-            told(some[k], searches[some[k]].incumbent.value, bound, nodes is None)
-
         with tasks[0].clock.ending_early():
-            together.run([searches[k] for k in some], heard)
+            _prove(searches, some, told, lambda: tasks[0].clock.left(_SHARE) <= 0)
     for k, incumbent in incumbents.items():
         if k in searches:
             outcomes[k] = ended(searches[k], incumbent)
@@ -84,8 +86,32 @@ def _from_below(incumbents: Sequence[Incumbent]) -> None:
             incumbent.improve(below.split[:, None], thoroughly=False)
 
 
+def _prove(searches: dict[int, Search], some: Sequence[int], told: Told, pause: Callable[[], bool]) -> None:
+    """Some of the searches in step, then those beside them, each guided by the tree of the nearest."""
+
+    def hearing(these: Sequence[int]) -> together.Told:
+        def heard(place: int, bound: float, nodes: int | None) -> None:
+            told(these[place], searches[these[place]].incumbent.value, bound, nodes is None)
+
+        return heard
+
+    first = some[_FIRST::_EVERY] or some
+    beside = [k for k in some if k not in first]
+    recording = Recording()
+    for k in first if beside else ():
+        searches[k].recording, searches[k].name = recording, recording.root()
+    running = together.begun([searches[k] for k in first], hearing(first))
+    running.go_on(pause=pause)
+    nearest = {k: Guide(recording, searches[min(first, key=lambda j: abs(j - k))].name) for k in beside}
+    guided = [k for k in beside if nearest[k].knows]
+    together.follow([searches[k] for k in guided], [nearest[k] for k in guided], hearing(guided))
+    alone = [k for k in beside if k not in guided]
+    together.begun([searches[k] for k in alone], hearing(alone)).go_on()
+    running.go_on()
+
+
 def _groups(searches: dict[int, Search]) -> list[list[int]]:
-    """Which searches go in step, the largest total first: its root is the one bounded on its own."""
+    """Which searches may go in step, the largest total first."""
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for k in sorted(searches, reverse=True):
         groups[together.kind(searches[k].question)].append(k)

@@ -2,13 +2,13 @@
 
 A step on a few boxes takes nearly the time of a step on many. So searches of questions that differ in their
 caps and root boxes alone, as along a range of totals, go round by round together. Nothing that one search
-proves is used for another: they share multipliers to begin with, at which any bound is valid.
+proves is used for another: it may guide one, by splits and multipliers, but there any are valid.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,11 +17,10 @@ from budget_opt.certificate.boxes.layout import Layout
 from budget_opt.certificate.pruning.question import Question
 from budget_opt.model.arrays import FloatArray, IntArray
 from budget_opt.solvers.global_search.bounding import STEPS, Bounded, bounded
+from budget_opt.solvers.global_search.guided import Guide, walked
 from budget_opt.solvers.global_search.node import Batch
 from budget_opt.solvers.global_search.search import Rounds, Search
 
-_ROOT_STEPS = 40
-"""Of roots side by side, from the multipliers of one that was bounded with many steps."""
 _WIDTH = 512
 """Boxes side by side, unless one search has more: with many more they no longer fit into the cache."""
 Told = Callable[[int, float, int | None], None]
@@ -57,34 +56,52 @@ def kind(question: Question) -> Hashable:
     return tuple(part.tobytes() for part in (*parts, *limits))
 
 
-def run(searches: Sequence[Search], told: Told) -> None:
-    """Run searches of one `kind` until all have ended."""
-    if len(searches) == 1:
-        searches[0].run(_teller(told, 0))
-        told(0, searches[0].bound, None)
-        return
-    rounds, waiting = _begun(searches, told)
-    count = _ROOT_STEPS
-    while waiting:
-        following: dict[int, Batch] = {}
-        for some in _portions(waiting):
-            shares = side_by_side([searches[k] for k in some], [waiting[k] for k in some], count)
-            for k, share in zip(some, shares, strict=True):
-                try:
-                    following[k] = rounds[k].send(share)
-                except StopIteration:
-                    told(k, searches[k].bound, None)
-        waiting, count = following, STEPS
+@dataclass
+class Running:
+    """Searches of one `kind` on their way: their rounds, and the batch that each of them waits for.
+
+    `ended` hears of every search whose rounds are over.
+    """
+
+    searches: Sequence[Search]
+    rounds: Sequence[Rounds]
+    ended: Callable[[int], None]
+    waiting: dict[int, Batch] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for k in range(len(self.rounds)):
+            self._advance(k, self.waiting, None)
+
+    def go_on(self, count: int = STEPS, pause: Callable[[], bool] = lambda: False) -> None:
+        """Bound what waits side by side, with so many steps, until all rounds are over, or to a pause."""
+        while self.waiting and not pause():
+            following: dict[int, Batch] = {}
+            for some in _portions(self.waiting):
+                searches = [self.searches[k] for k in some]
+                shares = side_by_side(searches, [self.waiting[k] for k in some], count)
+                for k, share in zip(some, shares, strict=True):
+                    self._advance(k, following, share)
+            self.waiting = following
+
+    def _advance(self, k: int, waiting: dict[int, Batch], share: Bounded | None) -> None:
+        try:
+            waiting[k] = self.rounds[k].send(share)
+        except StopIteration:
+            self.ended(k)
 
 
-def _begun(searches: Sequence[Search], told: Told) -> tuple[list[Rounds], dict[int, Batch]]:
-    """The rounds of every search and their roots; only the first is bounded on its own."""
-    rounds = [searches[0].rounds(_teller(told, 0))]
-    waiting = {0: next(rounds[0])}
-    for k, search in enumerate(searches[1:], start=1):
-        rounds.append(search.rounds(_teller(told, k), waiting[0]))
-        waiting[k] = next(rounds[k])
-    return rounds, waiting
+def begun(searches: Sequence[Search], told: Told) -> Running:
+    """Searches from their roots."""
+    rounds = [search.rounds(_teller(told, k)) for k, search in enumerate(searches)]
+    return Running(searches, rounds, lambda k: told(k, searches[k].bound, None))
+
+
+def follow(searches: Sequence[Search], guides: Sequence[Guide], told: Told) -> None:
+    """Run searches, each of them from where its guide leads, until all have ended."""
+    walks = [walked(search, guide) for search, guide in zip(searches, guides, strict=True)]
+    Running(searches, walks, lambda _: None).go_on(0)
+    rounds = [search.further(_teller(told, k), led=True) for k, search in enumerate(searches)]
+    Running(searches, rounds, lambda k: told(k, searches[k].bound, None)).go_on()
 
 
 def _teller(told: Told, k: int) -> Callable[[float, int], None]:
@@ -108,7 +125,8 @@ def side_by_side(searches: Sequence[Search], batches: Sequence[Batch], count: in
     sizes = [batch.count for batch in batches]
     cut = np.repeat([search.cut for search in searches], sizes)
     caps = np.repeat(np.stack([search.question.caps for search in searches], axis=1), sizes, axis=1)
-    together = bounded(Several(searches[0].question, caps), Batch.joined(batches), cut, count)
+    several = Several(searches[0].question, caps)
+    together = bounded(several, Batch.joined(batches), cut, count, searches[0].heard)
     if together is None:
         return [None] * len(searches)
     ends = np.cumsum([0, *sizes])
