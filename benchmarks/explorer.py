@@ -1,6 +1,6 @@
 """How long a step of the explorer takes: slider moved, split found, figure and table drawn.
 
-    python benchmarks/explorer.py
+    python -m benchmarks.explorer > benchmarks/results/explorer.txt
 
 20 attributes, all 190 pairs, categories and weights drawn with a seed. A line an objective and a slider:
 median and largest milliseconds of the processor over 12 places, and the value of the last quick split as a

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from budget_opt.allocation import Allocation, uniform
 from budget_opt.api.arguments import require
-from budget_opt.api.solving import kept, solve
+from budget_opt.api.solving import found, kept, with_level_bounds
 from budget_opt.model.problem import Problem
 
 GAP = 1e-3
 """Relative gap that counts as optimal."""
-STEPS = 3
+LEVEL_TOLERANCE = 1e-3
+"""Of `solve`, for a level of moments."""
+STEPS = 1
 """Of the bound of a weighted sum: few, as it is not what a slider waits for."""
 
 
@@ -22,13 +24,17 @@ def quick_split(problem: Problem, start: Allocation | None = None) -> Allocation
     loose, so that its status is `feasible` and says so. Raises as `solve` does, without a long explanation
     of what is impossible.
     """
-    require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
-    if problem.objective != "weighted_sum" or len(problem.levels) > 1:
-        return solve(problem, gap=GAP)
+    from budget_opt.solvers.answer import Settings
     from budget_opt.solvers.explanation import Names
     from budget_opt.solvers.table import solve_quickly
 
-    names = Names(problem.names, [moment.label for moment in problem.moments])
+    require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
+    if problem.objective != "weighted_sum" or len(problem.levels) > 1:
+        asked = Settings(gap=GAP, explanation_limit=0.0)
+        solved, bounds = found(problem, asked, None, LEVEL_TOLERANCE)
+        allocation = kept(problem, solved, GAP, LEVEL_TOLERANCE if bounds else GAP)
+        return with_level_bounds(allocation, bounds)
+    names = Names.of_problem(problem)
     starts = [uniform(problem).epsilons if start is None else start.epsilons]
     candidate = solve_quickly(problem.arrays, starts, STEPS, names)
     return kept(problem, candidate, GAP, GAP)

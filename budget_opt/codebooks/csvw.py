@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from budget_opt.codebooks.column import Column, range_column, shown
+from budget_opt.codebooks.column import Column, advice_for, range_column, shown, unique_column
 from budget_opt.codebooks.documents import chosen, column_name, integer, objects, referred
 
 _INTEGERS = {"integer", "int", "long", "short", "byte"} | {
@@ -32,6 +32,8 @@ def columns_of_csvw(document: Mapping[str, Any], path: Path, table: str | None) 
 
 def _column(known: Mapping[str, Any], own: Mapping[str, Any], path: Path) -> Column:
     name = column_name(_header(own), path)
+    if own.get("name") is not None and known.get("primaryKey") in (own["name"], [own["name"]]):
+        return unique_column(name)
     missing = known.get("null", [])
     missing = [
         text for text in (missing if isinstance(missing, list) else [missing]) if isinstance(text, str)
@@ -68,7 +70,8 @@ def _domain(name: str, datatype: Mapping[str, Any], optional: bool) -> Column:
     listed = _ALTERNATIVES.fullmatch(form) if isinstance(form, str) and base == "string" else None
     if listed:
         return Column(name, tuple(listed[1].split("|")), may_be_missing=optional)
-    return Column(name, why_not=f"of type {shown(base)}, whose values the metadata do not list")
+    why_not = f"of type {shown(base)}, whose values the metadata do not list"
+    return Column(name, why_not=why_not, advice=advice_for(base))
 
 
 def _limit(datatype: Mapping[str, Any], plain: str, short: str, step: int) -> int | None:

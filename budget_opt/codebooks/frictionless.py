@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from budget_opt.codebooks.column import Column, range_column, shown
+from budget_opt.codebooks.column import Column, advice_for, range_column, shown, unique_column
 from budget_opt.codebooks.documents import chosen, column_name, integer, objects, part, referred
 from budget_opt.model.domain import Label
 
@@ -29,6 +29,8 @@ def columns_of_frictionless(document: Mapping[str, Any], path: Path, table: str 
 def _column(field: Mapping[str, Any], schema: Mapping[str, Any], path: Path) -> Column:
     name, kind = column_name(field.get("name"), path), field.get("type", "any")
     constraints = part(field, "constraints")
+    if constraints.get("unique") is True or schema.get("primaryKey") in (name, [name]):
+        return unique_column(name)
     missing = _texts(field.get("missingValues", schema.get("missingValues")))
     optional = bool(missing) and constraints.get("required") is not True
     column = _domain(name, kind, field, constraints, optional)
@@ -49,7 +51,9 @@ def _domain(
         low = _limit(constraints, "minimum", "exclusiveMinimum", 1)
         high = _limit(constraints, "maximum", "exclusiveMaximum", -1)
         return range_column(name, low, high, may_be_missing=optional)
-    return Column(name, why_not=f"of type {shown(kind)}, without a list of its values")
+    return Column(
+        name, why_not=f"of type {shown(kind)}, without a list of its values", advice=advice_for(kind)
+    )
 
 
 def _listed(name: str, kind: object, stated: list[Any], ordered: bool, optional: bool) -> Column:

@@ -7,12 +7,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from budget_opt.codebooks.column import Column, whole
+from budget_opt.codebooks.column import BINS, STATE, TEXT, Column, whole
 from budget_opt.errors import InputError
 from budget_opt.model.domain import Label
 
 SUFFIXES = (".sav", ".zsav", ".por", ".dta")
 UNLABELLED = "no value labels"
+_DERIVED = (
+    "value labels may have been made from the data, as Stata's encode, SPSS's AUTORECODE and pandas' "
+    "to_stata make them: take them for a domain only if they were declared, and say so in the problem's "
+    "provenance"
+)
 
 
 def columns_of_labels(path: Path) -> list[Column]:
@@ -59,7 +64,8 @@ def _column(name: str, header: Any) -> Column:
     labels = {_code(code): label for code, label in _sorted(stated) if code not in gone}
     why_not = _why_not(labels, header.variable_measure.get(name))
     if why_not:
-        return Column(name, why_not=why_not)
+        advice = STATE if labels else TEXT if text else BINS
+        return Column(name, why_not=why_not, advice=advice)
     unlabelled = [one for one in ranges if not any(_in_one_of([one], code) for code in gone)]
     missing = [*(f"{_shown(code)} {stated[code]!r}" for code in gone), *map(_bounds, unlabelled)]
     return Column(
@@ -69,6 +75,7 @@ def _column(name: str, header: Any) -> Column:
         ordered=header.variable_measure.get(name) == "ordinal",
         may_be_missing=bool(missing or header.missing_user_values.get(name)),
         missing=tuple(missing),
+        notes=(_DERIVED,),
     )
 
 

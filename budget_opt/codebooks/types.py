@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from budget_opt.codebooks.column import Column
+from budget_opt.codebooks.column import Column, advice_for
 from budget_opt.errors import InputError
+from budget_opt.model.arguments import as_list
 
 _DERIVED = (
     "a pandas categorical type may have its categories from the data, as astype('category') makes them: take "
@@ -41,7 +42,7 @@ def _schemas(source: Any) -> Iterator[Any]:
     yield getattr(source, "dtypes", None)
     yield getattr(source, "schema", None)
     # the types of a pandas frame are a series; any other series is data
-    if not hasattr(source, "dtype") or all(hasattr(kind, "kind") for kind in source):
+    if not hasattr(source, "dtype") or all(hasattr(kind, "kind") for kind in as_list(source) or [source]):
         yield source
 
 
@@ -57,7 +58,8 @@ def _column(name: str, kind: Any) -> Column:
         return Column(name, (False, True))
     categories = getattr(kind, "categories", None)
     if word not in ("Enum", "category") or categories is None:
-        return Column(name, why_not=f"of type {word}, which declares no categories")
+        why_not = f"of type {word}, which declares no categories"
+        return Column(name, why_not=why_not, advice=advice_for(word))
     notes = (_DERIVED,) if word == "category" else ()
     return Column(name, _listed(categories), ordered=getattr(kind, "ordered", False) is True, notes=notes)
 

@@ -18,9 +18,11 @@ def explore(problem: Problem, n: int = 10_000) -> Explorer:
     """Sliders for the total, weights, floors and n; figure and table follow while they are dragged.
 
     The last line of a notebook's cell shows it. `explorer.problem` and `explorer.allocation` are what the
-    sliders stand at, `explorer.prove()` solves it to the default gap. Standard errors are those expected for
-    `n` records, 100 to ten million. Raises `InputError` where ipywidgets is not installed (extra
-    `notebooks`), and `InfeasibleError` where neither the problem nor its even split gives a first picture.
+    sliders stand at, `explorer.prove()` solves it to the default gap; where it is impossible, both raise
+    `InfeasibleError`, and `explorer.last_possible` is the split of the last place that was possible.
+    Standard errors are those expected for `n` records, 100 to ten million. Raises `InputError` where
+    ipywidgets is not installed (extra `notebooks`), and `InfeasibleError` where neither the problem nor its
+    even split gives a first picture.
     """
     from budget_opt.explorer.explorer import Explorer
 

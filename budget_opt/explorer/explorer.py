@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from budget_opt.allocation import Allocation, uniform
-from budget_opt.api.solving import solve
-from budget_opt.errors import BudgetOptError, InfeasibleError, InputError
+from budget_opt.errors import BudgetOptError, InfeasibleError, InputError, NotSolvedError
 from budget_opt.explorer import controls, page
 from budget_opt.explorer.later import Later
 from budget_opt.explorer.picture import Picture
-from budget_opt.explorer.splitting import Step, largest_floor, split_for
+from budget_opt.explorer.splitting import Step, largest_floor, proved_for, split_for
 from budget_opt.explorer.wishes import Wishes
 from budget_opt.model.problem import Problem
 from budget_opt.solvers.answer import Report
@@ -27,12 +26,13 @@ class Explorer:
 
     def __init__(self, problem: Problem, n: int) -> None:
         widgets = controls.ipywidgets()
-        self._first, self._problem, self._wishes = problem, problem, Wishes()
+        self._first, self._n, self._wishes = problem, n, Wishes()
         self._moved: int | None = None
         self._rows: dict[int, controls.Row] = {}
         self._later = Later(self._follow)
         self._step = split_for(problem, None)
-        self._start = self._allocation = self._step.allocation or _without_solve(problem, self._step)
+        self._possible = self._step.allocation
+        self._start = self._possible or _without_solve(problem, self._step)
         self.total, self.records = controls.total_slider(problem), controls.records_slider(n)
         self.moment = controls.picker(problem)
         self._box, self._image = widgets.VBox(), widgets.Image(format="png")
@@ -44,25 +44,45 @@ class Explorer:
 
     @property
     def problem(self) -> Problem:
-        """The problem that the sliders stand at; the last valid one where they make none."""
-        self._later.flush()
-        return self._problem
+        """The problem that the sliders stand at; raises `ProblemError` where they make none."""
+        step = self._current()
+        if step.problem is None:
+            raise step.reason
+        return step.problem
 
     @property
     def allocation(self) -> Allocation:
-        """The split of that problem; where there is none, the last one that was possible."""
-        self._later.flush()
-        return self._allocation
+        """The split of that problem, never of another one.
+
+        Raises what `why` says where there is none: `InfeasibleError` where none is possible, `NotSolvedError`
+        where none was found, which `prove` may do, `ProblemError` where the sliders make no problem.
+        """
+        step = self._current()
+        if step.allocation is None:
+            raise step.reason
+        return step.allocation
+
+    @property
+    def last_possible(self) -> Allocation:
+        """The split of the last problem that had one: figure and table show it faded where this one has none.
+
+        That problem may have a larger total than the sliders say. Raises as `allocation` does where no
+        problem had a split so far: what is shown then is the even one.
+        """
+        step = self._current()
+        if self._possible is None:
+            raise step.reason
+        return self._possible
 
     @property
     def why(self) -> BudgetOptError | None:
         """Why the sliders have no split, None where they have one."""
-        self._later.flush()
-        return self._step.why
+        step = self._current()
+        return None if step.allocation is not None else step.reason
 
     @property
     def code(self) -> str:
-        """Python that makes the current problem and solves it."""
+        """Python that makes the current problem and solves it; raises `ProblemError` as `problem` does."""
         return page.python_text(self.problem.to_dict())
 
     @property
@@ -97,25 +117,31 @@ class Explorer:
     def prove(self, time_limit: float = PROVE_SECONDS) -> Allocation:
         """Solve the current problem to the default gap, in `time_limit` seconds; what the button does.
 
-        Nothing happens where the sliders have no split.
+        Raises what `why` says where it is known that the sliders have no split; `NotSolvedError` where none
+        was found in that time, and where a slider was moved meanwhile. A split that was there stays.
         """
-        self._later.flush()
-        if self._step.allocation is None:
-            return self._allocation
+        step = self._current()
+        if step.problem is None or isinstance(step.why, InfeasibleError):
+            raise step.reason
         self._status.value = page.working(f"up to {time_limit:g} seconds …")
         try:
-            self._keep(Step(solve(self._problem, time_limit=time_limit, progress=self._tell)))
-        except BudgetOptError as failure:
-            self._keep(Step(None, failure))
-        return self._allocation
+            proved = proved_for(step.problem, time_limit, self._tell)
+            if self._current() is not step:
+                raise NotSolvedError("a slider was moved while its problem was proved. Press prove again.")
+            self._keep(proved)
+        finally:
+            self._draw()
+        return self.allocation
 
     def reset(self) -> None:
-        """Put every slider back to the problem at the start."""
-        self._wishes, self._moved, self._rows = Wishes(), None, {}
+        """Put every slider back to where it was at the start."""
+        self._rows = {}
+        self.records.value = self._n
         if self.total is not None:
             self.total.value = self._first.total_epsilon
+        self._wish(Wishes())
+        self._later.flush()
         self._put_in_view(controls.first_moments(self._first))
-        self._follow()
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.widget._repr_mimebundle_(**options)
@@ -123,40 +149,52 @@ class Explorer:
     def __repr__(self) -> str:
         return f"Explorer of {self._first.name or 'a problem'}: the last line of a notebook's cell shows it"
 
+    def _current(self) -> Step:
+        """What the sliders have now, computed if it was still to be."""
+        self._later.flush()
+        return self._step
+
     def _follow(self) -> None:
-        """The split of what the sliders stand at."""
+        """The split of what the sliders stand at; none, and not the one before, where this is cut short."""
+        self._step = Step(None)
         try:
-            self._problem = self._wishes.of(self._first)
+            problem = self._wishes.of(self._first)
+            self._step = Step(problem)
+            self._keep(split_for(problem, self._possible))
         except BudgetOptError as failure:
-            self._keep(Step(None, failure))
-            return
-        self._keep(split_for(self._problem, self._allocation))
+            self._step = Step(None, why=failure)
+        finally:
+            self._draw()
 
     def _keep(self, step: Step) -> None:
         self._step = step
-        if step.allocation is not None:
-            self._allocation = step.allocation
-        self._draw()
+        self._possible = step.allocation or self._possible
 
     def _draw(self) -> None:
-        self._image.value = self._picture.png(self._allocation, faded=self._step.allocation is None)
-        self._write_table()
-        if self._step.why is None:
-            self._status.value = page.status_of(self._allocation)
+        step, shown = self._step, self._shown
+        if step.allocation is None:
+            self._status.value = page.impossible(step.reason, self._nearest(), self._possible is not None)
         else:
-            self._status.value = page.impossible(self._step.why, self._nearest())
+            self._status.value = page.status_of(shown)
+        self._image.value = self._picture.png(shown, faded=step.allocation is None)
+        self._write_table()
         if self._code.layout.display != "none":
-            self._code.value = page.python_text(self._problem.to_dict())
+            self._write_code()
+
+    @property
+    def _shown(self) -> Allocation:
+        return self._possible or self._start
 
     def _nearest(self) -> tuple[str, float] | None:
         """The moment whose floor was moved last, and the largest floor that it can have."""
-        if self._moved is None or not isinstance(self._step.why, InfeasibleError):
+        problem = self._step.problem
+        if problem is None or self._moved is None or not isinstance(self._step.why, InfeasibleError):
             return None
-        floor = largest_floor(self._problem, self._moved)
-        return None if floor is None else (self._problem.moments[self._moved].label, floor)
+        floor = largest_floor(problem, self._moved)
+        return None if floor is None else (problem.moments[self._moved].label, floor)
 
     def _write_table(self) -> None:
-        self._table.value = page.moments_table(self._allocation, self._start, round(self.records.value))
+        self._table.value = page.moments_table(self._shown, self._start, round(self.records.value))
 
     def _put_in_view(self, moments: list[int]) -> None:
         """Rows of sliders for these moments, at what they stand at, and a figure that shows them."""
@@ -198,12 +236,25 @@ class Explorer:
     def _show_code(self) -> None:
         hidden = self._code.layout.display == "none"
         self._code.layout.display = None if hidden else "none"
-        self._code.value = self.code
+        self._later.flush()
+        self._write_code()
+
+    def _write_code(self) -> None:
+        problem = self._step.problem
+        self._code.value = "" if problem is None else page.python_text(problem.to_dict())
+
+    def _press_prove(self) -> None:
+        """`prove`, for a button: the status says what failed."""
+        try:
+            self.prove()
+        except BudgetOptError as failure:
+            if self._step.allocation is not None:
+                self._status.value += page.failed(failure)
 
     def _laid_out(self) -> Any:
         widgets = controls.ipywidgets()
         buttons = [
-            controls.button("prove", "Solve to the default gap, with a bound", self.prove),
+            controls.button("prove", "Solve to the default gap, with a bound", self._press_prove),
             controls.button("copy as Python", "Python that makes this problem", self._show_code),
             controls.button("start again", "All sliders back to the start", self.reset),
         ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from budget_opt.allocation.show import outcome_sentence
 from budget_opt.api.planning import plan
+from budget_opt.errors import InfeasibleError
 from budget_opt.plots.choosing import chosen_moments, others_in_words
 from budget_opt.tables.printing import percent
 
@@ -62,7 +63,7 @@ def _row(moment: AllocatedMoment, before: AllocatedMoment, expected: PlannedMome
 def status_of(allocation: Allocation) -> str:
     """The objective's value, and whether it is proved."""
     outcome = allocation.objective
-    words = escape(outcome_sentence(outcome)).replace("\n", "<br>")
+    words = _lines(outcome_sentence(outcome))
     if outcome.status == "optimal":
         return _paragraph("proved", words)
     return _paragraph(
@@ -70,18 +71,32 @@ def status_of(allocation: Allocation) -> str:
     )
 
 
-def impossible(why: BudgetOptError, nearest: tuple[str, float] | None) -> str:
-    """Why the wishes cannot be met, with ways out; `nearest` is the floor that was moved, and its limit."""
-    words = escape(str(why)).replace("\n", "<br>")
+def impossible(why: BudgetOptError, nearest: tuple[str, float] | None, had_one: bool) -> str:
+    """Why the wishes have no split, with ways out; `nearest` is the floor that was moved, and its limit.
+
+    `had_one` where wishes before had one, which is still shown.
+    """
+    words = _lines(str(why))
     if nearest is not None:
         label, floor = nearest
         words += f"<br>All else as it is, the floor of {escape(label)} can be {100 * floor:.1f} % at most."
-    return _paragraph("not possible", f"{words}<br>Shown is the last split that was possible.")
+    shown = "the last split that was possible" if had_one else "the even split, which does not keep them"
+    verdict = "not possible" if isinstance(why, InfeasibleError) else "no split"
+    return _paragraph(verdict, f"{words}<br>Shown is {shown}.")
+
+
+def failed(why: BudgetOptError) -> str:
+    """Why a split is still not proved."""
+    return _paragraph("not proved", _lines(str(why)))
 
 
 def working(text: str) -> str:
     """What goes on."""
     return _paragraph("proving", escape(text))
+
+
+def _lines(text: str) -> str:
+    return escape(text).replace("\n", "<br>")
 
 
 def _paragraph(verdict: str, words: str) -> str:

@@ -6,37 +6,50 @@ import math
 from dataclasses import dataclass
 
 from budget_opt.allocation import Allocation
-from budget_opt.api.checking import check
 from budget_opt.api.quick import quick_split
-from budget_opt.errors import BudgetOptError
+from budget_opt.api.solving import solve
+from budget_opt.errors import BudgetOptError, InfeasibleError, NotSolvedError
 from budget_opt.model.problem import Problem
-
-THINKING = 0.0
-"""Seconds for the explanation of a wish that cannot be met, beside single solves."""
+from budget_opt.solvers.answer import Callback
 
 
 @dataclass(frozen=True)
 class Step:
-    """A split, or why the wishes have none."""
+    """What the sliders have: a problem, None where they make none, and its split or why it has none."""
 
-    allocation: Allocation | None
+    problem: Problem | None
+    allocation: Allocation | None = None
     why: BudgetOptError | None = None
+
+    @property
+    def reason(self) -> BudgetOptError:
+        """Why there is no split; where nothing is known, that nothing was found out."""
+        return self.why or NotSolvedError(
+            "the search for the split of these wishes was cut short. Move a slider again, or press prove."
+        )
 
 
 def split_for(problem: Problem, start: Allocation | None) -> Step:
-    """A good split of the problem, found quickly from `start`; floors are looked at first.
+    """A good split of the problem, found quickly from `start`, or why there is none.
 
-    Whether they can be kept is told in a tenth of a second, with the least total that would do; `solve`
-    would look for the best explanation for seconds.
+    An impossible wish is told at once, with the least total that would do; `solve` would look for the best
+    explanation for seconds.
     """
     try:
-        if problem.arrays.floors.size or problem.arrays.ceilings.size:
-            impossible = check(problem, time_limit=THINKING).impossible
-            if impossible is not None:
-                return Step(None, impossible)
-        return Step(quick_split(problem, start))
+        return Step(problem, quick_split(problem, start))
     except BudgetOptError as failure:
-        return Step(None, failure)
+        return Step(problem, why=failure)
+
+
+def proved_for(problem: Problem, time_limit: float, progress: Callback) -> Step:
+    """The problem solved to the default gap in so many seconds, or why it is impossible.
+
+    Raises `NotSolvedError` where neither was found.
+    """
+    try:
+        return Step(problem, solve(problem, time_limit=time_limit, progress=progress))
+    except InfeasibleError as failure:
+        return Step(problem, why=failure)
 
 
 def largest_floor(problem: Problem, k: int) -> float | None:

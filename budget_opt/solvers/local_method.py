@@ -38,17 +38,18 @@ def solve(task: Task) -> tuple[FloatArray, Certificate]:
     return epsilon, _certificate(task, epsilon)
 
 
-def split_found(task: Task, random_starts: int = RANDOM_STARTS) -> FloatArray:
+def split_found(task: Task, random_starts: int | None = RANDOM_STARTS) -> FloatArray:
     """The best split (M,) that local search finds, without a bound; raises as `solve` does.
 
-    `random_starts` are tried besides the even split and the optima under the total alone.
+    `random_starts` are tried besides the even split and the optima under the total alone; None for a quick
+    one, from the starts given, the even split and the best of those optima alone.
     """
     best = found(task, random_starts)[1]
     assert best.epsilon is not None
     return tidied(task, best.epsilon, best)
 
 
-def found(task: Task, random_starts: int = RANDOM_STARTS) -> tuple[Reduction, Best]:
+def found(task: Task, random_starts: int | None = RANDOM_STARTS) -> tuple[Reduction, Best]:
     """What `split_found` finds, before it is tidied, and the reduction; raises as `solve` does."""
     arrays = task.arrays
     reduction = local.with_total(reduce(arrays))
@@ -77,7 +78,7 @@ def _certificate(task: Task, epsilon: FloatArray) -> Certificate:
         return certify(task.arrays, epsilon, proceed=lambda: False)
 
 
-def _search(task: Task, reduction: Reduction, best: Best, random_starts: int) -> None:
+def _search(task: Task, reduction: Reduction, best: Best, random_starts: int | None) -> None:
     """Offer every local optimum to `best`."""
     total = as_sum(reduction)
 
@@ -160,13 +161,18 @@ def usable(task: Task) -> list[FloatArray]:
 
 
 def _starts(
-    task: Task, reduction: Reduction, total: Sum | None, check: Callable[[], None], random_starts: int
+    task: Task, reduction: Reduction, total: Sum | None, check: Callable[[], None], random_starts: int | None
 ) -> list[FloatArray]:
-    """Splits (n,) worth starting from: optima without the constraints in the way, even and random splits."""
+    """Splits (n,) worth starting from: optima without the constraints in the way, even and random splits.
+
+    Where `random_starts` is None, splits given, the best of those optima and the even split are all.
+    """
     even = inner_start(reduction.program)
     if total is None:
         return [even]
     found = wanted_splits(task, reduction, total, check, lambda _: None)
+    if random_starts is None:
+        return [*found[: len(usable(task)) + 1], even]
     random = starts(total, random_starts, np.random.default_rng(1)).T[1:]  # the first is even too
     return [*found, even, *random]
 

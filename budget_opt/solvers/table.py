@@ -79,7 +79,7 @@ def solve_quickly(
             if passes_a_ceiling(arrays):
                 raise convex_method.ImpossibleError
             task = Task(arrays, Settings(), clock, starts=starts)
-            epsilon = local_method.split_found(task, random_starts=0)
+            epsilon = local_method.split_found(task, random_starts=None)
         except convex_method.ImpossibleError:
             raise _explained(arrays, Settings(explanation_limit=0.0), clock, names) from None
         certificate = certify(arrays, epsilon, proceed=lambda: next(left, None) is not None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import pyreadstat
@@ -173,3 +173,15 @@ def test_pandas_is_not_imported_for_frictionless_metadata(
     assert bo.read_codebook(tmp_path / "schema.json").attributes == (
         bo.Attribute("a", categories=[False, True]),
     )
+
+
+@pytest.mark.parametrize("released", ["codes", "labels"])
+def test_labels_that_stata_made_from_the_data_come_with_the_caution(
+    tmp_path: Path, released: Literal["codes", "labels"]
+) -> None:
+    """pandas writes the values of a text column as value labels, as encode and AUTORECODE do."""
+    path = tmp_path / "made.dta"
+    pd.DataFrame({"town": pd.Categorical(["Ulm", "Bonn", "Ulm"])}).to_stata(path, write_index=False)
+    codebook = bo.read_codebook(path, released=released)
+    assert [one.name for one in codebook.attributes] == ["town"]
+    assert any(note.startswith("town: ") and "from the data" in note for note in codebook.notes)

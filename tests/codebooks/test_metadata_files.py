@@ -98,6 +98,56 @@ def test_a_field_of_a_table_schema_is_an_attribute_where_its_values_are_declared
         assert wanted in codebook.others[0].why
 
 
+PUBLIC = "public column"
+UNIQUE: dict[str, dict[str, Any]] = {
+    "unique": {"fields": [{"name": "x", "type": "integer", "constraints": {"unique": True}}]},
+    "declared too": {
+        "fields": [{"name": "x", "constraints": {"enum": ["a", "b"], "unique": True, "required": True}}]
+    },
+    "key": {"fields": [{"name": "x", "type": "integer"}], "primaryKey": "x"},
+    "list": {"fields": [{"name": "x", "type": "boolean"}], "primaryKey": ["x"]},
+    "csvw": {"tableSchema": {"columns": [{"name": "x", "titles": "X"}], "primaryKey": "x"}},
+    "csvw list": {"tableSchema": {"columns": [{"name": "x", "datatype": "boolean"}], "primaryKey": ["x"]}},
+}
+
+
+@pytest.mark.parametrize("document", UNIQUE.values(), ids=UNIQUE)
+def test_an_id_is_to_be_dropped_and_nothing_else(document: dict[str, Any], tmp_path: Path) -> None:
+    codebook = read(tmp_path, document)
+    assert codebook.attributes == ()
+    assert codebook.others[0].why == "different in every row"
+    assert codebook.others[0].advice.startswith("drop it:")
+
+
+def test_a_part_of_a_key_of_several_columns_is_no_id(tmp_path: Path) -> None:
+    fields = [{"name": name, "type": "boolean"} for name in "ab"]
+    assert len(read(tmp_path, {"fields": fields, "primaryKey": ["a", "b"]}).attributes) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("string", "drop it: free text"),
+        ("any", "drop it: free text"),
+        ("integer", "bins"),
+        ("number", "bins"),
+    ],
+)
+def test_text_and_numbers_without_a_domain_are_not_offered_as_public(
+    kind: str, words: str, tmp_path: Path
+) -> None:
+    (frictionless,) = read(tmp_path, {"fields": [{"name": "x", "type": kind}]}).others
+    (csvw,) = read(tmp_path, column(name="x", datatype={"base": kind})).others
+    for other in (frictionless, csvw):
+        assert words in other.advice
+        assert PUBLIC not in other.advice
+
+
+def test_other_types_may_be_public_with_a_reason(tmp_path: Path) -> None:
+    (other,) = read(tmp_path, {"fields": [{"name": "x", "type": "date"}]}).others
+    assert PUBLIC in other.advice
+
+
 def test_labels_of_version_2_are_taken_where_the_table_holds_them(tmp_path: Path) -> None:
     values = [{"value": 0, "label": "no"}, {"value": 1, "label": "yes"}]
     document = {"fields": [{"name": "x", "type": "integer", "categories": values}]}

@@ -47,6 +47,9 @@ def test_pandas_types_with_categories_become_attributes_with_a_warning(source: A
         bo.Attribute("code", categories=[1, 2]),
     )
     assert [other.name for other in codebook.others] == ["half", "age", "note"]
+    _, number, text = codebook.others
+    assert '"bins"' in number.advice
+    assert text.advice.startswith("drop it: free text")
     warning = next(note for note in codebook.notes if "from the data" in note)
     assert warning.startswith("level, made, code: ")
     assert "provenance" in warning

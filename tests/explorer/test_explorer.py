@@ -10,7 +10,7 @@ from itertools import combinations
 import pytest
 
 import budget_opt as bo
-from budget_opt.explorer import controls
+from budget_opt.explorer import controls, splitting
 from budget_opt.explorer.later import Later
 
 CONVEX = ("geometric_mean", "max_min", "min_variance")
@@ -92,12 +92,13 @@ def test_n_changes_the_expected_errors_and_nothing_else():
 def test_a_wish_that_cannot_be_met_keeps_the_last_split_and_says_what_would_do():
     explorer = bo.explore(problem_of())
     explorer.row("smoker", "income").floor.value = 0.2
-    kept, figure = explorer.allocation, explorer.figure
+    possible, figure = explorer.allocation, explorer.figure
     explorer.row("smoker", "region").floor.value = 0.95
-    assert explorer.allocation is kept
+    assert explorer.last_possible is possible
     assert explorer.figure != figure  # faded
     assert isinstance(explorer.why, bo.InfeasibleError)
     assert "not possible" in explorer.status
+    assert "the last split that was possible" in explorer.status
     assert f"Raise total_epsilon to {explorer.why.least_total:.4g}"[:24] in explorer.status
     explorer.total.value = explorer.why.least_total * 1.001
     assert explorer.why is None
@@ -116,20 +117,27 @@ def test_the_largest_floor_that_is_named_is_possible_and_a_little_more_is_not():
     assert isinstance(explorer.why, bo.InfeasibleError)
 
 
-def test_weights_that_make_no_problem_are_told_and_keep_the_last_one():
+def test_weights_that_make_no_problem_are_told_and_give_neither_problem_nor_split_nor_python():
     explorer = bo.explore(problem_of())
+    explorer.total.value = 2
     for pair in combinations(("smoker", "income", "region"), 2):
         explorer.row(*pair).weight.value = 0
     assert isinstance(explorer.why, bo.ProblemError)
-    assert sum(moment.weight for moment in explorer.problem.moments) > 0
+    for ask in (lambda: explorer.problem, lambda: explorer.allocation, lambda: explorer.code, explorer.prove):
+        with pytest.raises(bo.ProblemError, match="weight above 0"):
+            ask()
     assert "weight above 0" in explorer.status
+    assert explorer.last_possible.total_epsilon == 2
 
 
 def test_a_problem_that_is_impossible_from_the_start_shows_the_even_split():
     problem = problem_of().with_fields(moments=[bo.CrossMoment("smoker", "income", floor=0.99)])
     explorer = bo.explore(problem)
     assert isinstance(explorer.why, bo.InfeasibleError)
-    assert explorer.allocation.epsilons == pytest.approx(bo.uniform(problem).epsilons)
+    assert "the even split" in explorer.status
+    for ask in (lambda: explorer.allocation, lambda: explorer.last_possible, explorer.prove):
+        with pytest.raises(bo.InfeasibleError):
+            ask()
     explorer.row("smoker", "income").floor.value = 0.2
     assert explorer.why is None
 
@@ -146,6 +154,120 @@ def test_a_split_without_a_proof_says_so_until_it_is_proved():
     assert proved.total_epsilon == 3.5
 
 
+def asks(explorer):
+    """All that gives a split of the sliders."""
+    return (explorer.prove, lambda: explorer.allocation)
+
+
+@pytest.mark.parametrize("before", [8, 16])
+def test_no_split_of_another_total_is_given_where_the_sliders_have_none(before):
+    problem = problem_of().with_fields(
+        moments=[bo.CrossMoment("smoker", "income", floor=0.5)], total_epsilon=8
+    )
+    explorer = bo.explore(problem)
+    explorer.total.value = before
+    explorer.total.value = 3
+    assert explorer.problem.total_epsilon == 3
+    explorer.records.value = 500  # moves the table, not the split
+    for ask in asks(explorer):
+        with pytest.raises(bo.InfeasibleError, match="the problem allows 3"):
+            ask()
+    assert explorer.last_possible.total_epsilon == before
+    shown = explorer.status
+    press(explorer, "prove")
+    assert explorer.status == shown
+    assert "not possible" in shown
+
+
+def press(explorer, words):
+    """Click the button with these words."""
+    places = [explorer.widget]
+    while places:
+        place = places.pop()
+        if getattr(place, "description", "") == words:
+            place.click()
+            return
+        places.extend(getattr(place, "children", ()))
+    raise AssertionError(words)
+
+
+def test_no_split_of_the_place_before_is_given_while_a_step_is_pending():
+    async def cell(ask):
+        explorer = bo.explore(problem_of())
+        explorer.row("smoker", "income").floor.value = 0.3
+        assert explorer.allocation.total_epsilon == 3
+        explorer.total.value = 1
+        with pytest.raises(bo.InfeasibleError, match="the problem allows 1"):
+            ask(explorer)
+
+    asyncio.run(cell(lambda explorer: explorer.allocation))
+    asyncio.run(cell(lambda explorer: explorer.prove()))
+
+
+@pytest.mark.parametrize("failure", [ZeroDivisionError, KeyboardInterrupt])
+def test_a_step_that_is_cut_short_leaves_no_split_of_the_place_before(monkeypatch, failure):
+    explorer = bo.explore(problem_of())
+
+    def fail(*_, **__):
+        raise failure
+
+    with monkeypatch.context() as patched:
+        patched.setattr(splitting, "quick_split", fail)
+        with pytest.raises(failure):
+            explorer.total.value = 2
+    assert "no split" in explorer.status
+    assert explorer.problem.total_epsilon == 2
+    assert explorer.last_possible.total_epsilon == 3
+    with pytest.raises(bo.NotSolvedError, match="cut short"):
+        _ = explorer.allocation
+    assert explorer.prove().total_epsilon == 2
+    assert "<b>proved</b>" in explorer.status
+
+
+@pytest.mark.parametrize("failure", [bo.NotSolvedError("no answer in time"), ZeroDivisionError("broken")])
+def test_a_proof_that_fails_says_so_and_keeps_the_split_of_the_same_problem(monkeypatch, failure):
+    explorer = bo.explore(problem_of("weighted_sum"))
+    explorer.total.value = 2
+    quick = explorer.allocation
+
+    def fail(*_, **__):
+        raise failure
+
+    monkeypatch.setattr(splitting, "solve", fail)
+    with pytest.raises(type(failure)):
+        explorer.prove()
+    assert explorer.allocation is quick
+    assert quick.total_epsilon == 2
+    assert "<b>proving</b>" not in explorer.status
+    if isinstance(failure, bo.NotSolvedError):
+        press(explorer, "prove")
+        assert "no answer in time" in explorer.status
+
+
+def test_a_proof_at_its_time_limit_is_of_the_problem_of_the_sliders_and_not_called_proved():
+    explorer = bo.explore(problem_of("weighted_sum", names="abcdefghijkl"))
+    explorer.total.value = 2
+    explorer.row("a", "b").weight.value = 3
+    found = explorer.prove(time_limit=1e-6)
+    assert found is explorer.allocation
+    assert (found.total_epsilon, found.moments[0].weight) == (2, 3)
+    assert found.objective.status == "feasible"
+    assert "not proved yet" in explorer.status
+
+
+def test_a_slider_that_moves_during_a_proof_does_not_get_the_proved_split(monkeypatch):
+    explorer = bo.explore(problem_of())
+
+    def moving(problem, **_):
+        explorer.total.value = 2
+        return bo.solve(problem)
+
+    monkeypatch.setattr(splitting, "solve", moving)
+    with pytest.raises(bo.NotSolvedError, match="moved"):
+        explorer.prove()
+    assert explorer.allocation.total_epsilon == 2
+
+
 def test_the_python_that_is_shown_makes_the_problem_of_the_sliders():
     explorer = bo.explore(problem_of())
     explorer.row("smoker", "income").weight.value = 2.5
@@ -160,7 +282,9 @@ def test_starting_again_puts_every_slider_back():
     explorer = bo.explore(problem)
     explorer.total.value = 7
     explorer.row("smoker", "income").weight.value = 9
+    explorer.records.value = 500
     explorer.reset()
+    assert explorer.records.value == 10_000
     assert explorer.problem == problem
     assert (explorer.total.value, explorer.row("smoker", "income").weight.value) == (3, 1)
 
