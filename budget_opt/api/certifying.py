@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from budget_opt.allocation import Allocation
+from budget_opt.api.arguments import require_path
 from budget_opt.errors import InputError
 from budget_opt.model.arrays import MINIMIZED
 from budget_opt.model.problem import Problem
@@ -23,7 +24,7 @@ def require_place(path: str | Path) -> Path:
     """The path of a certificate to be; raises `InputError` where something else is there, or no folder."""
     from budget_opt.certificate.document import is_certificate
 
-    path = Path(path)
+    path = require_path(path, "certificate")
     if path.exists() and not (path.is_file() and is_certificate(path)):
         raise InputError(f"certificate: {path} exists and is not a certificate. Choose another name.")
     if not path.parent.is_dir():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from budget_opt.allocation import Allocation
+from budget_opt.allocation import Allocation, allocation_from
 from budget_opt.api.arguments import require, require_number
 from budget_opt.api.explanation.limits import (
     Limit,
@@ -30,6 +30,7 @@ from budget_opt.api.explanation.words import (
 from budget_opt.api.splits import Broken, broken_constraints, question_of
 from budget_opt.api.wording import share
 from budget_opt.errors import InputError
+from budget_opt.mechanisms.exact import exact
 from budget_opt.model.arrays import MINIMIZED
 from budget_opt.model.objectives import log_retentions
 from budget_opt.model.objectives import value as objective_value
@@ -67,9 +68,9 @@ class Explanation(Rows):
     def sentences(self) -> tuple[str, ...]:
         """The explanation in words, a sentence each."""
         outcome = self.allocation.objective
-        found = (
-            [] if self.level is None else [f"This is about level {self.level}, the first of the moments'."]
-        )
+        found = []
+        if self.level is not None:
+            found.append(f"All of this is about level {self.level}, the first level of moments.")
         found += budget_sentences(self.parts, outcome.kind, optimal=outcome.status == "optimal")
         found += minimum_sentence(self.deciding, outcome.value)
         if outcome.bound is None:
@@ -94,15 +95,12 @@ class Explanation(Rows):
             "value": self.allocation.objective.value,
             "level": self.level,
             "sentences": list(self.sentences),
-            "parts": [
-                {**vars(part), "moments": list(part.moments), "floors": list(part.floors)}
-                for part in self.parts
-            ],
+            "parts": [_plain(part) for part in self.parts],
             "limits": self.rows(),
             "more_total": None if self.more_total is None else dict(vars(self.more_total)),
             "deciding": list(self.deciding),
             "broken": [dict(vars(broken)) for broken in self.broken],
-            "exchange": None if self.exchange is None else dict(vars(self.exchange)),
+            "exchange": None if self.exchange is None else _plain(self.exchange),
         }
 
     def renderable(self) -> RenderableType:
@@ -118,6 +116,11 @@ class Explanation(Rows):
         return plain_text(self.renderable())
 
 
+def _plain(thing: Part | Exchange) -> dict[str, Any]:
+    """Its fields as JSON."""
+    return {name: list(one) if isinstance(one, tuple) else one for name, one in vars(thing).items()}
+
+
 def explain(
     allocation: Allocation, problem: Problem | None = None, *, time_limit: float = 10.0
 ) -> Explanation:
@@ -129,7 +132,7 @@ def explain(
     bounds, which no file carries. Raises `InputError` for another problem.
     """
     require(allocation, Allocation, "allocation", "Read one from a file with Allocation.read(path).")
-    require_number(time_limit, "time_limit")
+    time_limit = require_number(time_limit, "time_limit")
     if not 0 < time_limit < math.inf:
         raise InputError(f"time_limit: is {time_limit!r}, must be a positive number of seconds.")
     asked = question_of(allocation, problem)
@@ -196,4 +199,14 @@ def _exchange(allocation: Allocation, problem: Problem) -> Exchange | None:
             if i != j and better and not crosses and not breaks.any():
                 names = problem.names
                 best = Exchange(names[i], names[j], step, before, after)
-    return best
+    return best if best is None else _with_what_stays(best, allocation, problem)
+
+
+def _with_what_stays(move: Exchange, allocation: Allocation, problem: Problem) -> Exchange:
+    """The move with the constraints that it leaves broken."""
+    moved = {one.name: one.epsilon for one in allocation.attributes}
+    # in decimals: a double next to a decimal would pass a budget by a hair
+    moved[move.giver] = float(exact(moved[move.giver]) - exact(move.step))
+    moved[move.taker] = float(exact(moved[move.taker]) + exact(move.step))
+    broken = broken_constraints(allocation_from(problem, moved), problem)
+    return replace(move, still_broken=tuple(one.constraint for one in broken))

@@ -7,17 +7,20 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from budget_opt.allocation import Allocation, Statement, allocate
 from budget_opt.api.arguments import require, require_number
-from budget_opt.api.splits import question_of
+from budget_opt.api.splits import broken_constraints, question_of
 from budget_opt.errors import Infeasibility, InfeasibleError, InputError, NotSolvedError
 from budget_opt.mechanisms.exact import exact, exact_sum, float_at_least
-from budget_opt.model.arrays import MINIMIZED, TOTAL
+from budget_opt.model.arrays import MINIMIZED, TOTAL, IntArray
 from budget_opt.model.objectives import relative_gap
 from budget_opt.model.problem import Problem
 from budget_opt.tables.rows import Rows
 
 if TYPE_CHECKING:
+    from budget_opt.solvers.answer import Clock
     from budget_opt.solvers.grid.method import GridAnswer, GridTask
 
 SMALLEST_STEP, LARGEST_STEP = 1e-6, 1e4
@@ -25,7 +28,9 @@ SMALLEST_STEP, LARGEST_STEP = 1e-6, 1e4
 _FINER = (2, 5, 10, 20, 50, 100)
 """Parts of a step that are tried where it is too coarse."""
 _WAY_OUT = 2.0
-"""Seconds for each way out of an impossible grid."""
+"""Seconds for all finer steps, or for the least total, that a grid too coarse asks for; at most the limit."""
+_OFF_THE_GRID = 0.5
+"""Part of the time for a best split off the grid, where none is known."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,8 @@ class Rounded(Rows):
     `grid_bound`, in the objective's unit; `is_best` where that proves that none is better than `allocation`,
     by more than one in 10^9. `loss` is the share of the objective that the grid costs against `unrounded`
     (negative where that was worse), `largest_loss` the same against the bound of all splits: no more is
-    lost, proved. None where a value is undefined or 0. `seconds` are of the search.
+    lost, proved. None where a value is undefined or 0. `seconds` are of the search. Where the grid gives up
+    moments that survive off it, `finer` is a step on which the best split found gives up none.
     """
 
     allocation: Allocation
@@ -45,6 +51,17 @@ class Rounded(Rows):
     grid_bound: float | None
     is_best: bool
     seconds: float
+    finer: float | None = None
+
+    @property
+    def given_up(self) -> tuple[str, ...]:
+        """Moments of the objective of which something survives off the grid, and nothing on it."""
+        pairs = zip(self.unrounded.moments, self.allocation.moments, strict=True)
+        return tuple(
+            after.label
+            for before, after in pairs
+            if after.weight > 0 and before.retention > 0 and after.retention == 0
+        )
 
     @property
     def loss(self) -> float | None:
@@ -90,6 +107,8 @@ class Rounded(Rows):
             "grid_bound": self.grid_bound,
             "grid_gap": self.grid_gap,
             "is_best": self.is_best,
+            "given_up": list(self.given_up),
+            "finer": self.finer,
             "seconds": self.seconds,
             "epsilons": self.rows(),
             "allocation": self.allocation.to_dict(),
@@ -129,12 +148,12 @@ def rounded(
 
     require(allocation, Allocation, "allocation", "Read one from a file with Allocation.read(path).")
     parts = _step(step)
-    require_number(time_limit, "time_limit")
+    time_limit = require_number(time_limit, "time_limit")
     if not 0 < time_limit < math.inf:
         raise InputError(f"time_limit: is {time_limit!r}, must be a positive number of seconds.")
     asked = question_of(allocation, problem)
-    unrounded = _unrounded(allocation, asked, time_limit)
     clock = Clock(time_limit)
+    unrounded = _unrounded(allocation, asked, _OFF_THE_GRID * time_limit)
     levels = [asked.arrays_of_level(level) for level in asked.levels] or [asked.arrays]
     task = GridTask(
         levels=levels,
@@ -159,22 +178,49 @@ def rounded(
             "sampler's integers. Lower that floor a little, or take a finer step."
         )
     bound = unrounded.objective.bound if answer.bound is None else answer.bound
-    return Rounded(made, unrounded, float(step), bound, answer.complete, clock.seconds)
+    found = Rounded(made, unrounded, float(step), bound, answer.complete, clock.seconds)
+    # what is given up as the time was over is no fault of the step
+    if not found.given_up or clock.left() <= 0:
+        return found
+    return replace(found, finer=_finer(task, _surviving(unrounded)))
+
+
+def _surviving(allocation: Allocation) -> IntArray:
+    """Positions of the attributes that moments of the objective need of which something survives."""
+    names = {
+        name
+        for moment in allocation.moments
+        if moment.weight > 0 and moment.retention > 0
+        for name in moment.attributes
+    }
+    return np.array([i for i, one in enumerate(allocation.attributes) if one.name in names], dtype=np.int64)
 
 
 def _step(step: object) -> Fraction:
-    require_number(step, "step")
-    nats = float(step)  # type: ignore[arg-type]  # a number, as was just required
+    nats = require_number(step, "step")
     if not SMALLEST_STEP <= nats <= LARGEST_STEP:
         raise InputError(f"step: is {step!r}, must be from {SMALLEST_STEP:g} to {LARGEST_STEP:g} nats.")
     return exact(nats)
 
 
 def _unrounded(allocation: Allocation, problem: Problem, time_limit: float) -> Allocation:
-    """The split itself where it has a bound, else a best one."""
+    """The split itself where it is optimal; else the better of it and what a solve finds."""
     from budget_opt.api.solving import solve
 
-    return solve(problem, time_limit=time_limit) if allocation.objective.bound is None else allocation
+    given = allocation.objective
+    if given.status == "optimal":
+        return allocation
+    try:
+        solved = solve(problem, time_limit=time_limit)
+    except NotSolvedError:
+        if given.bound is None or broken_constraints(allocation, problem):
+            raise
+        return allocation
+    found = solved.objective.value
+    if len(problem.levels) > 1 or given.bound is None or given.value is None or found is None:
+        return solved
+    better = given.value < found if given.kind in MINIMIZED else given.value > found
+    return allocation if better and not broken_constraints(allocation, problem) else solved
 
 
 def _multipliers(problem: Problem, unrounded: Allocation) -> Any:
@@ -200,7 +246,7 @@ def _answered(problem: Problem, task: GridTask) -> GridAnswer:
         attribute = problem.attributes[failure.index]
         raise InfeasibleError(
             f"the grid of {float(task.step):g} has no epsilon between the bounds of {attribute.name}, "
-            f"{attribute.lower:g} and {attribute.upper:g}. Pin it, or take a finer step{_finer(task)}."
+            f"{attribute.lower:g} and {attribute.upper:g}. Pin it, or take a finer step{_such_as(task)}."
         ) from None
     if answer.epsilon is not None:
         return answer
@@ -208,47 +254,58 @@ def _answered(problem: Problem, task: GridTask) -> GridAnswer:
     if not answer.complete:
         raise NotSolvedError(
             f"no split on the grid of {step:g} was found in time, and none was shown to be impossible. "
-            f"Allow more time, or take a finer step{_finer(task)}."
+            "Allow more time."
         )
     total = _least_total(task)
-    raising = "" if total is None else f", or raise total_epsilon to {total:g}"
+    raising = "" if total is None else f", or raise total_epsilon to {total:.12g}"
     why = Infeasibility(total=problem.total_epsilon, least_total=total)
     raise InfeasibleError(
         f"no split on the grid of {step:g} keeps all floors, ceilings and budgets, though one off the grid "
-        f"does. Take a finer step{_finer(task)}{raising}.",
+        f"does. Take a finer step{_such_as(task)}{raising}.",
         why,
     )
 
 
-def _finer(task: GridTask) -> str:
+def _such_as(task: GridTask) -> str:
     """The first finer step that has a split, in words; nothing where none was found in time."""
+    finer = _finer(task)
+    return "" if finer is None else f", such as {finer:g}"
+
+
+def _clock_of_way_out(task: GridTask) -> Clock:
     from budget_opt.solvers.answer import Clock
+
+    return Clock(min(_WAY_OUT, task.clock.seconds + task.clock.left()))
+
+
+def _finer(task: GridTask, released: IntArray | None = None) -> float | None:
+    """The first finer step that has a split, with epsilon for all of `released`; None where none has."""
     from budget_opt.solvers.grid.lattice import NoMultipleError, TooFineError
     from budget_opt.solvers.grid.method import solve
 
+    clock = _clock_of_way_out(task)
     for part in _FINER:
         finer = task.step / part
         if finer < exact(SMALLEST_STEP):
             break
         try:
-            answer = solve(replace(task, step=finer, clock=Clock(_WAY_OUT)))
+            answer = solve(replace(task, step=finer, clock=clock, any_split=released is None))
         except NoMultipleError:
             continue
         except TooFineError:
             break
-        if answer.epsilon is not None:
-            return f", such as {float(finer):g}"
-    return ""
+        if answer.epsilon is not None and (released is None or np.all(answer.epsilon[released] > 0)):
+            return float(finer)
+    return None
 
 
 def _least_total(task: GridTask) -> float | None:
     """The least total found with which this grid has a split; None where another budget is in the way."""
-    from budget_opt.solvers.answer import Clock
     from budget_opt.solvers.grid.method import solve
 
     groups = tuple(budget for budget in task.arrays.budgets if budget.name != TOTAL)
     if len(groups) == len(task.arrays.budgets):
         return None
     free = replace(task.arrays, objective="min_epsilon", budgets=groups)
-    answer = solve(replace(task, levels=[free], known=None, clock=Clock(_WAY_OUT)))
+    answer = solve(replace(task, levels=[free], known=None, clock=_clock_of_way_out(task)))
     return None if answer.epsilon is None else float_at_least(exact_sum(answer.epsilon))

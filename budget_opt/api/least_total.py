@@ -167,7 +167,7 @@ def _solved(asked: Problem, demands: Demands, wishes: Sequence[Wish]) -> tuple[F
         except ImpossibleDemandsError as failure:
             raise impossible(failure.pressures, failure.bound, demands, asked, wishes) from None
         return found.epsilon, found.bound
-    names = Names(asked.names, [moment.label for moment in asked.moments])
+    names = Names.of_problem(asked)
     try:
         candidate = solve(demands.arrays, Settings(), None, names)
     except InfeasibleError as failure:

@@ -42,10 +42,9 @@ def plan(  # noqa: PLR0913 (each a word that users type)
     from budget_opt.estimators.planning import plan as planned
 
     require(allocation, Allocation, "allocation", "Read one from a file with Allocation.read(path).")
-    asked = Asked(guess, wanted_error, level, wanted_power, target, units)
-    require_share(level, "level")
-    require_share(wanted_power, "wanted_power")
     require_target(target)
+    level, wanted_power = require_share(level, "level"), require_share(wanted_power, "wanted_power")
+    asked = Asked(guess, wanted_error, level, wanted_power, target, units)
     return planned(allocation, require_rows(n), asked)
 
 
@@ -53,17 +52,18 @@ def require_rows(n: Any) -> int:
     """n as an integer; `InputError` unless it is a whole number from 1 to 10^15."""
     from budget_opt.estimators.precision import LARGEST_ROWS
 
-    require_number(n, "n")
-    if not 1 <= n <= LARGEST_ROWS or int(n) != n:
-        raise InputError(f"n: is {n!r}, must be a whole number of rows from 1 to 10^15.")
-    return int(n)
+    rows = require_number(n, "n")
+    if not 1 <= rows <= LARGEST_ROWS or int(rows) != rows:
+        raise InputError(f"n: is {rows:.17g}, must be a whole number of rows from 1 to 10^15.")
+    return int(rows)
 
 
-def require_share(value: Any, name: str) -> None:
-    """`InputError` unless it is a number above 0 and below 1."""
-    require_number(value, name)
-    if not 0 < value < 1:
-        raise InputError(f"{name}: is {value!r}, must be above 0 and below 1.")
+def require_share(value: Any, name: str) -> float:
+    """The number; `InputError` unless it is one above 0 and below 1."""
+    share = require_number(value, name)
+    if not 0 < share < 1:
+        raise InputError(f"{name}: is {share!r}, must be above 0 and below 1.")
+    return share
 
 
 def require_target(target: object) -> None:

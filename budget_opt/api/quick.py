@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from budget_opt.allocation import Allocation, uniform
 from budget_opt.api.arguments import require
-from budget_opt.api.solving import found, kept, with_level_bounds
+from budget_opt.api.solving import found, with_level_bounds, without_prices
 from budget_opt.model.problem import Problem
 
 GAP = 1e-3
@@ -22,7 +22,7 @@ def quick_split(problem: Problem, start: Allocation | None = None) -> Allocation
     `weighted_sum` climbs from `start`, a split of a problem with the same attributes, or the even split, and
     from a few more: mostly it ends at the optimum or near it, and nothing proves that. Its bound is valid and
     loose, so that its status is `feasible` and says so. Raises as `solve` does, without a long explanation
-    of what is impossible.
+    of what is impossible. The allocation carries no prices.
     """
     from budget_opt.solvers.answer import Settings
     from budget_opt.solvers.explanation import Names
@@ -32,9 +32,9 @@ def quick_split(problem: Problem, start: Allocation | None = None) -> Allocation
     if problem.objective != "weighted_sum" or len(problem.levels) > 1:
         asked = Settings(gap=GAP, explanation_limit=0.0)
         solved, bounds = found(problem, asked, None, LEVEL_TOLERANCE)
-        allocation = kept(problem, solved, GAP, LEVEL_TOLERANCE if bounds else GAP)
+        allocation = without_prices(problem, solved, GAP, LEVEL_TOLERANCE if bounds else GAP)
         return with_level_bounds(allocation, bounds)
     names = Names.of_problem(problem)
     starts = [uniform(problem).epsilons if start is None else start.epsilons]
     candidate = solve_quickly(problem.arrays, starts, STEPS, names)
-    return kept(problem, candidate, GAP, GAP)
+    return without_prices(problem, candidate, GAP, GAP)

@@ -61,17 +61,17 @@ def solve(  # noqa: PLR0913, PLR0917 (each a word that users type)
     from budget_opt.solvers.answer import Settings
 
     require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
-    require_number(gap, "gap")
+    gap = require_number(gap, "gap")
     if not SMALLEST_GAP <= gap <= LARGEST_GAP:
         raise InputError(f"gap: is {gap!r}, must be from {SMALLEST_GAP:g} to {LARGEST_GAP:g}.")
     if time_limit is not None:
-        require_number(time_limit, "time_limit")
+        time_limit = require_number(time_limit, "time_limit")
     if time_limit is not None and not 0 < time_limit < math.inf:
         raise InputError(f"time_limit: is {time_limit!r}, must be a positive number of seconds, or None.")
     if solver is not None:
         require(solver, str, "solver", "Name a method, or leave it out.")
     place = None if certificate is None else require_place(certificate)
-    require_number(level_tolerance, "level_tolerance")
+    level_tolerance = require_number(level_tolerance, "level_tolerance")
     if not SMALLEST_TOLERANCE <= level_tolerance <= LARGEST_TOLERANCE:
         limits = f"{SMALLEST_TOLERANCE:g} to {LARGEST_TOLERANCE:g}"
         raise InputError(f"level_tolerance: is {level_tolerance!r}, must be from {limits}.")
@@ -106,7 +106,7 @@ def found(
     from budget_opt.solvers.levels import method as by_levels
     from budget_opt.solvers.table import solve as find_split
 
-    names = Names(problem.names, [moment.label for moment in problem.moments])
+    names = Names.of_problem(problem)
     if len(problem.levels) <= 1:
         return find_split(problem.arrays, settings, progress, names, starts), ()
     levels = [problem.arrays_of_level(level) for level in problem.levels]
@@ -114,13 +114,17 @@ def found(
 
 
 def kept(problem: Problem, candidate: Candidate, gap: float, enough: float) -> Allocation:
-    """The candidate as decimals: with 12 digits and the whole total where no part of `gap` is lost by it.
-
-    A gap of `enough` counts as optimal.
-    """
+    """The candidate as an allocation with prices; a gap of `enough` counts as optimal."""
     from budget_opt.allocation.pricing import priced
     from budget_opt.certificate import Multipliers
 
+    known = candidate.certificate.multipliers
+    chosen = without_prices(problem, candidate, gap, enough)
+    return priced(chosen, problem, known if isinstance(known, Multipliers) else None)
+
+
+def without_prices(problem: Problem, candidate: Candidate, gap: float, enough: float) -> Allocation:
+    """The candidate as decimals: with 12 digits and the whole total where no part of `gap` is lost by it."""
     statement = Statement(
         bound=candidate.certificate.bound,
         gap_tolerance=enough,
@@ -137,9 +141,7 @@ def kept(problem: Problem, candidate: Candidate, gap: float, enough: float) -> A
             relative_gap=candidate.certificate.relative_gap,
         )
     least = min(map(_gap, able)) + LOST_BY_TIDYING * gap
-    chosen = next(allocation for allocation in reversed(able) if _gap(allocation) <= least)
-    known = candidate.certificate.multipliers
-    return priced(chosen, problem, known if isinstance(known, Multipliers) else None)
+    return next(allocation for allocation in reversed(able) if _gap(allocation) <= least)
 
 
 def _keeps_all(allocation: Allocation) -> bool:

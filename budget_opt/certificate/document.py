@@ -32,6 +32,7 @@ from budget_opt.certificate.proof.proof import TreeProof
 from budget_opt.certificate.proof.tree import AGAIN, Tree
 from budget_opt.certificate.pruning.question import Question
 from budget_opt.errors import CertificateError, InputError
+from budget_opt.model.arguments import require_path
 from budget_opt.model.arrays import Arrays, FloatArray
 from budget_opt.model.documents import json_text, parse_document, write_bytes
 from budget_opt.model.fields import Finite, Title
@@ -106,7 +107,7 @@ class CertificateDocument:
 
 def read_certificate(path: str | Path) -> tuple[CertificateDocument, str]:
     """The certificate in a file and the file's SHA-256; raises `CertificateError` with what is wrong."""
-    path = Path(path)
+    path = require_path(path, "certificate")
     try:
         content = path.read_bytes()
     except (OSError, ValueError) as failure:

@@ -97,6 +97,10 @@ def least_total(
     """Find the least total epsilon at which every moment is worth what is wanted, and prove it."""
     if output is not None:
         require_replaceable(output)
+    if not retention and not error:
+        raise InputError(
+            "least-total: neither --retention nor --error is given. Say what moments must reach."
+        )
     question = bo.Problem.read(problem)
     answer = bo.least_total(
         question,

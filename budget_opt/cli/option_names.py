@@ -14,6 +14,8 @@ from budget_opt.errors import InputError
 _PYTHON = {"whatif": {"total_epsilon": "--epsilon"}}
 """Options that are named otherwise than the argument, by command."""
 _NAMED = re.compile(r"(\w+)(?=: )")
+_GIVEN = re.compile(r"\b(\w+)=\"(\w+)\"")
+"""How a way out names an argument with its word: target="data"."""
 
 
 def as_typed(error: InputError, arguments: Sequence[str]) -> InputError:
@@ -21,12 +23,15 @@ def as_typed(error: InputError, arguments: Sequence[str]) -> InputError:
 
     `arguments` are those of the command line, the command's name first.
     """
-    found = _NAMED.match(str(error))
-    option = None if found is None else _options(arguments).get(found[1])
-    if found is None or option is None:
+    options = _options(arguments)
+    text = _GIVEN.sub(lambda one: f"{options[one[1]]} {one[2]}" if one[1] in options else one[0], str(error))
+    found = _NAMED.match(text)
+    if found is not None and found[1] in options:
+        text = f"{options[found[1]]}{text[found.end() :]}"
+    if text == str(error):
         return error
     said = copy.copy(error)
-    said.args = (f"{option}{str(error)[found.end() :]}",)
+    said.args = (text,)
     return said
 
 

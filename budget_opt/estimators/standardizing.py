@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from budget_opt.errors import Fault, InputError
-from budget_opt.model.by_moment import by_moment
+from budget_opt.model.arguments import require_number
+from budget_opt.model.by_moment import by_moment, told_apart
 from budget_opt.model.declared import Declared
 from budget_opt.model.moment import CrossMoment
 
@@ -48,10 +48,10 @@ def guesses(
 ) -> list[float | None]:
     """The standardized guess of every moment, None where there is none; `InputError` where it cannot be."""
     found = _standardized(moments, scales, given, units, "guess")
-    for moment, guess in zip(moments, found, strict=True):
+    for moment, name, guess in zip(moments, told_apart(moments), found, strict=True):
         if guess is not None and len(moment.attributes) == 2 and abs(guess) > 1:
             raise InputError(
-                f"guess of {moment.label}: is {guess:.6g} standardized, which is a correlation: must be from "
+                f"guess of {name}: is {guess:.6g} standardized, which is a correlation: must be from "
                 f"-1 to 1. {_way_out(units)}"
             )
     return found
@@ -62,10 +62,10 @@ def errors(
 ) -> list[float | None]:
     """The standardized wanted error > 0 of every moment, None where none is wanted."""
     found = _standardized(moments, scales, given, units, what)
-    for moment, error in zip(moments, found, strict=True):
+    for name, error in zip(told_apart(moments), found, strict=True):
         if error is not None and not SMALLEST_ERROR <= error <= LARGEST_ERROR:
             raise InputError(
-                f"{what} of {moment.label}: is {error:g} standardized, must be from {SMALLEST_ERROR:g} to "
+                f"{what} of {name}: is {error:g} standardized, must be from {SMALLEST_ERROR:g} to "
                 f"{LARGEST_ERROR:g} standard deviations, for instance 0.02."
             )
     return found
@@ -81,19 +81,20 @@ def _standardized(
     moments: Sequence[CrossMoment], scales: Sequence[float | None], given: Any, units: Units, what: str
 ) -> list[float | None]:
     require_units(units)
+    names = told_apart(moments)
     values = [
-        None if value is None else number(value, f"{what} of {moment.label}")
-        for moment, value in zip(moments, by_moment(moments, given, what), strict=True)
+        None if value is None else number(value, f"{what} of {name}")
+        for name, value in zip(names, by_moment(moments, given, what), strict=True)
     ]
     if units == "standardized":
         return values
     found: list[float | None] = []
     faults = []
-    for moment, value, scale in zip(moments, values, scales, strict=True):
+    for name, value, scale in zip(names, values, scales, strict=True):
         if value is not None and scale is None:
             faults.append(
                 Fault(
-                    f"{what} of {moment.label}",
+                    f"{what} of {name}",
                     value,
                     "is in units of scores, and an attribute has none",
                     'Give it standardized, or state "scores" in the problem.',
@@ -107,9 +108,10 @@ def _standardized(
 
 def number(value: object, where: str) -> float:
     """A finite double; `InputError` for anything else."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
-        raise InputError(f"{where}: is {str(value)[:80]!r}, must be a finite number.")
-    return float(value)
+    found = require_number(value, where)
+    if not math.isfinite(found):
+        raise InputError(f"{where}: is {found}, must be a finite number.")
+    return found
 
 
 def _way_out(units: Units) -> str:

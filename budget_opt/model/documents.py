@@ -13,13 +13,14 @@ from typing import Any
 import yaml
 
 from budget_opt.errors import MISSING, Fault, InputError
+from budget_opt.model.arguments import require_path
 
 
 def read_document(
     path: str | Path, format_name: str, version: int, error: type[InputError]
 ) -> dict[str, Any]:
     """The object in a file of our format; raises `error`. NaN and Infinity are left to the fields."""
-    path = Path(path)
+    path = require_path(path, "path")
     return parse_document(_text(path, error), path, format_name, version, error)
 
 
@@ -40,7 +41,7 @@ def parse_document(
 
 def read_mapping(path: str | Path, error: type[InputError]) -> dict[str, Any]:
     """The object in a JSON or YAML file of any format; raises `error`."""
-    path = Path(path)
+    path = require_path(path, "path")
     faults: list[Fault] = []
     document = _parse(_text(path, error), path, error, faults)
     if not isinstance(document, dict):
@@ -190,7 +191,7 @@ def write_bytes(content: bytes, path: str | Path, *, new: bool = False) -> None:
     A `new` file never takes the place of another, even of one that appears at the same moment. A
     device or another thing that is no plain file is never replaced.
     """
-    path = Path(path)
+    path = require_path(path, "path")
     temporary = None
     try:
         if path.exists() and (new or not path.is_file()):

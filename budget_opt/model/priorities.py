@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from budget_opt.errors import Fault, InputError, ProblemError
+from budget_opt.model.arguments import as_list
 from budget_opt.model.moment import CrossMoment
 
 MOST_MOMENTS = 10_000
@@ -69,11 +70,11 @@ def require_few(count: int, where: str, value: object, *, exact: bool = True) ->
 
 def _distinct(names: Iterable[str], where: str) -> list[str]:
     """The names as a list; text is no list of names, though Python lets one go through its letters."""
-    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+    listed = as_list(names)
+    if listed is None:
         raise _fault(where, names, "must be a list of names", 'Write ["income", "age"].')
     if isinstance(names, set | frozenset):
         raise _fault(where, names, "has no order", "Give a list.")
-    listed = list(names)
     for name in listed:
         if not isinstance(name, str):
             raise _fault(where, name, "must be a name", "Give the names of attributes as text.")

@@ -15,6 +15,7 @@ from pydantic import Field, StrictInt
 
 from budget_opt.errors import Fault, InputError, ProblemError
 from budget_opt.mechanisms.exact import exact
+from budget_opt.model.arguments import as_list
 from budget_opt.model.arrays import TOTAL, Arrays, Objective
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.fields import Budgeted, Name, PositiveBudget, Title
@@ -189,8 +190,9 @@ def _parse_parts(fields: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]
     parsed, faults, broken = dict(fields), list[Fault](), set[str]()
     rules: list[Part | None] = []
     for name, kind in _PARTS.items():
-        items = fields.get(name)
-        if not isinstance(items, Iterable) or isinstance(items, str | bytes | Mapping | set | frozenset):
+        given = fields.get(name)
+        items = None if isinstance(given, Mapping | set | frozenset) else as_list(given)
+        if items is None:
             continue
         built = [_parse_part(f"{name}[{i}]", kind, item) for i, item in enumerate(items)]
         faults += (fault for _, found in built for fault in found)

@@ -13,7 +13,9 @@ from budget_opt.errors import (
     LoweredFloor,
 )
 from budget_opt.model.arrays import Arrays, IntArray
+from budget_opt.model.by_moment import told_apart
 from budget_opt.model.fields import LARGEST_EPSILON
+from budget_opt.model.problem import Problem
 from budget_opt.solvers.conflicts.constraints import WISHES, Constraint, limit_of
 from budget_opt.solvers.conflicts.explaining import SHOWN, Explanation
 from budget_opt.solvers.conflicts.rounding import rounded_down, rounded_up
@@ -41,6 +43,11 @@ class Names:
 
     attributes: Sequence[str]
     moments: Sequence[str]
+
+    @classmethod
+    def of_problem(cls, problem: Problem) -> Names:
+        """A problem's own names; labels that two moments share are numbered."""
+        return cls(problem.names, told_apart(problem.moments))
 
     @classmethod
     def numbered(cls, arrays: Arrays) -> Names:

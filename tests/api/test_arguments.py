@@ -1,5 +1,9 @@
 """Arguments in the wrong order, or a path in place of an object, are told as such."""
 
+import json
+from fractions import Fraction
+
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -38,3 +42,77 @@ def test_the_argument_that_is_of_another_kind_is_named(problem, table):
         for call in wrong:
             with pytest.raises(bo.InputError, match=f"^{name}: "):
                 call()
+
+
+def calls_with_a_number(problem, allocation, tmp_path):
+    """Every public function by the argument that is a number."""
+    pair = {"moment": ("a", "b"), "time_limit": 5}
+    return {
+        "guess": lambda x: bo.plan(allocation, 100, x),
+        "wanted_error": lambda x: bo.plan(allocation, 100, wanted_error={("a", "b"): x}),
+        "level": lambda x: bo.plan(allocation, 100, level=x),
+        "wanted_power": lambda x: bo.plan(allocation, 100, 0.1, wanted_power=x),
+        "retention": lambda x: bo.least_total(problem, retention=x),
+        "standard_error": lambda x: bo.least_total(problem, standard_error=x, n=10_000),
+        "step": lambda x: bo.rounded(allocation, x),
+        "total_epsilon": lambda x: bo.frontier(problem, [x], time_limit=5),
+        "weight": lambda x: bo.frontier(problem, weight=[x], **pair),
+        "floor": lambda x: bo.frontier(problem, floor=[x], **pair),
+        "gap": lambda x: bo.frontier(problem, [1], gap=x),
+        "time_limit": lambda x: bo.solve(problem, time_limit=x),
+        "report": lambda x: bo.report(allocation, tmp_path / "r.html", n=100, guess=x),
+    }
+
+
+@pytest.fixture
+def pairs():
+    return bo.Problem(
+        attributes=[bo.Attribute(name, categories=2) for name in "abc"],
+        moments=bo.all_pairs(["a", "b", "c"]),
+        total_epsilon=3.0,
+        objective="geometric_mean",
+    )
+
+
+@pytest.mark.parametrize("number", [np.float64(0.25), np.float32(0.25), Fraction(1, 4)], ids=repr)
+def test_numbers_of_other_kinds_are_taken_as_doubles(pairs, tmp_path, number):
+    for call in calls_with_a_number(pairs, bo.solve(pairs), tmp_path).values():
+        found = call(number)
+        if hasattr(found, "to_dict"):
+            stated = json.dumps(found.to_dict(), allow_nan=False)
+            assert "Fraction" not in stated
+        assert str(found)
+
+
+def test_numbers_beyond_every_double_are_refused(pairs, tmp_path):
+    for name, call in calls_with_a_number(pairs, bo.solve(pairs), tmp_path).items():
+        for wrong in (10**400, -(10**400)):
+            with pytest.raises(bo.InputError, match=r"beyond 1\.8e308"):
+                pytest.fail(f"{name} takes {call(wrong)}")
+
+
+def test_what_is_no_list_and_no_path_is_told(pairs, tmp_path):
+    allocation, scalar = bo.solve(pairs), np.array(0.5)
+    calls = [
+        lambda: bo.frontier(pairs, scalar),
+        lambda: bo.frontier(pairs, n=scalar),
+        lambda: bo.frontier(pairs, moment=5, floor=[0.1]),
+        lambda: bo.all_pairs(scalar),
+        lambda: bo.pairs_with("a", scalar),
+        lambda: pairs.with_fields(moment_rules=scalar),
+        lambda: bo.compare({"x": allocation}, pairs, reference=["x"]),
+        lambda: bo.report(allocation, 5),
+        lambda: bo.report(allocation, tmp_path / "r.html", certificate=5),
+        lambda: bo.report(allocation, tmp_path / "r.html", guess={("a", "b"): 0.1}),
+        lambda: bo.verify(allocation, certificate=5),
+        lambda: bo.solve(pairs, certificate=5),
+        lambda: bo.Problem.read(5),
+        lambda: bo.Allocation.read(None),
+        lambda: allocation.write(5),
+        lambda: bo.plan(allocation, 100).write(5),
+        lambda: bo.read_codebook(np.int64(3)),
+        lambda: bo.read_codebook(scalar),
+    ]
+    for call in calls:
+        with pytest.raises(bo.InputError):
+            call()

@@ -19,6 +19,7 @@ from budget_opt.model.objectives import value
 from tests.api.test_prices import ATTRIBUTES, MOMENTS, block, problem
 
 CONVEX = OBJECTIVES[1:]
+UNKNOWN = "; whether it does is not known in this time."
 
 
 def without(question: bo.Problem, kind: str, name: str) -> bo.Problem:
@@ -248,7 +249,7 @@ def test_of_several_levels_the_first_is_explained_and_named() -> None:
     )
     explained = bo.explain(bo.solve(question))
     assert explained.level == 1
-    assert "level 1" in explained.sentences[0]
+    assert explained.sentences[0] == "All of this is about level 1, the first level of moments."
     parts = {part.name: part for part in explained.parts}
     assert parts["d"].moments == ()
     assert parts["b"].weight_share == 1.0
@@ -350,7 +351,7 @@ def test_a_range_is_said_as_one() -> None:
     limits = (limit("a", 0.10, 0.14), limit("b", 0.0, 0.031), limit("c", 0.0, 5e-5), limit("d", None, None))
     assert list(limit_sentences(limits, "geometric_mean")) == [
         "Dropping the floor on a would raise the objective by at least 10 % and at most 14 %.",
-        "Dropping the floor on b would raise the objective by at most 3.1 %.",
+        f"Dropping the floor on b may raise the objective by up to 3.1 %{UNKNOWN}",
         "The floor on c costs nothing: dropping it would bring less than 0.01 %.",
         "What one limit costs was not shown in time.",
     ]
@@ -373,6 +374,7 @@ def test_a_range_is_said_as_one() -> None:
 
 def part(name: str, epsilon: float, moments: tuple[str, ...] = ("a x b",), **fields: Any) -> Part:
     given: dict[str, Any] = {"slope": 1.0, "weight_share": 0.5, "floors": (), "held": None, "share": epsilon}
+    given["surviving"] = moments
     return Part(name=name, epsilon=epsilon, moments=moments, **{**given, **fields})
 
 
@@ -395,7 +397,7 @@ def test_the_reason_is_the_one_that_holds() -> None:
     assert first(part("a", 1.0), part("b", 0.0), part("c", 0.0, moments=())) == [
         "All of the budget goes to a because one moment needs it.",
         "Nothing goes to c: no moment needs it.",
-        "Nothing goes to b: the moments that need it are given up.",
+        "Nothing goes to b: the moment that needs it is given up.",
     ]
     assert first(part("a", 0.0)) == ["Nothing is spent: no attribute is released."]
 
@@ -409,3 +411,69 @@ def test_the_direction_of_better_is_that_of_the_objective() -> None:
                 assert one.highest_change <= 0
             else:
                 assert one.lowest_change >= 0
+
+
+def test_a_least_total_speaks_of_floors_and_not_of_moments() -> None:
+    question = bo.Problem(
+        attributes=[bo.Attribute(name, categories=3) for name in "abcd"],
+        moments=[bo.CrossMoment("a", "b", floor=0.2), bo.CrossMoment("c", "d")],
+        objective="min_epsilon",
+    )
+    assert "Nothing goes to c and d: no floor needs them." in bo.explain(bo.solve(question)).sentences
+    by_hand = bo.explain(question.allocation_from({"a": 0.0, "b": 3.0, "c": 0.5, "d": 0.5}))
+    assert by_hand.sentences[0] == (
+        "Three quarters of the budget goes to b, though the floor that needs it is missed."
+    )
+    assert by_hand.sentences[1] == "Nothing goes to a: the floor that needs it is missed."
+
+
+def test_only_moments_of_which_something_survives_are_counted() -> None:
+    question = bo.Problem(
+        attributes=[bo.Attribute(name, categories=4) for name in "abc"],
+        moments=[bo.CrossMoment("a", "b", weight=3), bo.CrossMoment("a", "c")],
+        total_epsilon=3.0,
+    )
+    explained = bo.explain(question.allocation_from({"a": 2.0, "b": 1.0, "c": 0.0}))
+    part = explained.parts[0]
+    assert (part.moments, part.surviving) == (("a x b", "a x c"), ("a x b",))
+    assert part.weight_share == 0.75
+    assert explained.sentences[0] == "Two thirds of the budget goes to a, which one moment needs."
+    json.dumps(explained.to_dict(), allow_nan=False)
+
+
+def test_a_move_says_which_constraints_it_leaves_broken() -> None:
+    question = bo.Problem(
+        attributes=[bo.Attribute(name, categories=4) for name in ("age", "bmi", "diab")],
+        moments=[bo.CrossMoment("age", "bmi"), bo.CrossMoment("diab", "bmi", floor=0.8)],
+        total_epsilon=6.0,
+        objective="geometric_mean",
+    )
+    explained = bo.explain(question.allocation_from({"age": 0.3, "bmi": 2.7, "diab": 3.0}))
+    assert explained.exchange is not None
+    assert explained.exchange.still_broken == ("floor of diab x bmi",)
+    assert explained.sentences[-1].endswith("; it would not mend floor of diab x bmi.")
+    # 0.3 + 0.06 and 2.7 - 0.06 in doubles would pass the total
+    kept = bo.explain(
+        question.with_fields(
+            moments=[one.with_fields(floor=None) for one in question.moments]
+        ).allocation_from({"age": 0.3, "bmi": 2.7, "diab": 3.0})
+    )
+    assert kept.exchange is not None
+    assert kept.exchange.still_broken == ()
+    assert "mend" not in kept.sentences[-1]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_split_that_keeps_nothing_of_a_moment_is_explained_without_a_warning() -> None:
+    question = problem("max_min")
+    nothing = question.allocation_from({**dict.fromkeys("abcdf", 0.0), "e": 0.5, "c": 0.2})
+    assert len(bo.explain(nothing).deciding) > 1
+
+
+def test_what_may_be_nothing_is_not_said_to_happen() -> None:
+    many = tuple(limit(f"m{i}", 0.0, 0.01 * i) for i in range(1, 8))
+    for said in limit_sentences(many, "weighted_sum"):
+        assert " may raise the objective by up to " in said
+        assert "would" not in said
+    (least,) = limit_sentences((limit("a", -0.2, 0.0),), "min_epsilon")
+    assert least == (f"Dropping the floor on a may lower the total by up to 20 %{UNKNOWN}")

@@ -279,3 +279,24 @@ def test_what_is_alike_is_treated_alike() -> None:
     answer = bo.least_total(asked, standard_error=0.05, n=20_000)
     assert answer.relative_gap <= 1e-8
     assert np.ptp(answer.allocation.epsilons) <= 1e-6
+
+
+def test_of_two_moments_with_one_label_only_that_in_conflict_is_explained() -> None:
+    asked = bo.Problem(
+        attributes=[
+            *(bo.Attribute(name, categories=2, epsilon_max=0.5) for name in ("a x b", "c")),
+            *(bo.Attribute(name, categories=2) for name in ("a", "b x c")),
+        ],
+        moments=[bo.CrossMoment("a x b", "c"), bo.CrossMoment("a", "b x c")],
+        total_epsilon=6.0,
+    )
+    with pytest.raises(bo.InfeasibleError) as failure:
+        bo.least_total(asked, standard_error={("a x b", "c"): 0.02, ("a", "b x c"): 0.5}, n=10_000)
+    said = str(failure.value)
+    assert "a x b x c (moment 1)" in said
+    assert "(moment 2)" not in said
+    assert "a x b x c (moment 1) (standardized error 0.02 at n = 10,000) needs" in said
+    with pytest.raises(bo.InputError, match=r"retention of a x b x c \(moment 2\)"):
+        bo.least_total(asked, retention={("a", "b x c"): 1.0})
+    with pytest.raises(bo.InputError, match=r"guess of a x b x c \(moment 2\)"):
+        bo.least_total(asked, retention=0.01, guess={("a", "b x c"): 2.0})

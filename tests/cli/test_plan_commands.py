@@ -69,7 +69,7 @@ def test_least_total_says_what_python_says(files: bo.Allocation, capsys: pytest.
         (["plan", "allocation.json", "--n", "100", "-o", "data.csv"], "exists and is not a plan"),
         (["plan", "allocation.json", "--n", "100", "-o", "no/plan.csv"], "is not a folder"),
         (["plan", "allocation.json"], "--n"),
-        (["least-total", "problem.json"], "neither is given"),
+        (["least-total", "problem.json"], "neither --retention nor --error is given"),
         (["least-total", "problem.json", "--error", "0.001", "--n", "100"], "what sampling alone leaves"),
         (["least-total", "problem.json", "--retention", "0.2", "-o", "data.csv"], "is not an allocation"),
     ],
@@ -115,3 +115,12 @@ def test_options_reach_the_moment_that_their_attributes_name(
     for twice in (("0.1", "0.2"), ("a,b x c=0.1", "a, b x c=0.2"), ("a,b x c=0.1", "b x c,a=0.2")):
         assert main(["least-total", "p.json", "--retention", twice[0], "--retention", twice[1]]) == 2
         assert "given already" in capsys.readouterr().err
+
+
+def test_ways_out_are_said_in_options(files: bo.Allocation, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["least-total", "problem.json", "--error", "0.001", "--n", "1000"]) == 2
+    assert "or measure from the table with --target data." in capsys.readouterr().err
+    assert main(["plan", "allocation.json", "--n", "1000", "--guess", "1.5"]) == 2
+    assert "or the moment itself with --units scores." in capsys.readouterr().err
+    assert main(["least-total", "problem.json", "--error", "0.1"]) == 2
+    assert "--n: is missing" in capsys.readouterr().err

@@ -338,9 +338,9 @@ def test_power_of_a_large_effect_is_that_of_one_tail() -> None:
     ("asked", "told"),
     [
         ({"guess": 1.2}, "guess of a x b: is 1.2 standardized, which is a correlation"),
-        ({"guess": math.nan}, "guess of a x b: is 'nan', must be a finite number"),
+        ({"guess": math.nan}, "guess of a x b: is nan, must be a finite number"),
         ({"guess": {("a", "x"): 0.1}}, "Did you mean 'a x b'"),
-        ({"guess": {("b", "a"): True}}, "must be a finite number"),
+        ({"guess": {("b", "a"): True}}, "guess of a x b: is a bool, must be a number"),
         ({"wanted_error": 0.0}, "wanted_error of a x b: is 0 standardized, must be from 1e-15 to 1e"),
         ({"level": 1.0}, "level: is 1.0, must be above 0 and below 1"),
         ({"wanted_power": "0.8"}, "wanted_power: is a str, must be a number"),

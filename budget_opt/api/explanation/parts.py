@@ -25,9 +25,10 @@ class Part:
 
     `share` is of all that is spent. `slope` is the change of the objective's value per nat if its epsilon
     were lowered a little, all others as they are (for `min_epsilon` 1, whatever floors then fail); None
-    where the value is undefined or 0. `moments` are those of the objective that need the attribute, with
-    `weight_share` of all weight (`min_epsilon`: those with a floor); `floors` those of its floors that hold
-    with equality; `held` says which of its own bounds its epsilon is at.
+    where the value is undefined or 0. `moments` are those of the objective that need the attribute
+    (`min_epsilon`: those with a floor); `surviving` those of them of which something is retained, with
+    `weight_share` of all weight; `floors` those of its floors that hold with equality; `held` says which of
+    its own bounds its epsilon is at.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Part:
     share: float
     slope: float | None
     moments: tuple[str, ...]
+    surviving: tuple[str, ...]
     weight_share: float
     floors: tuple[str, ...]
     held: Held | None
@@ -48,9 +50,11 @@ def parts_of(allocation: Allocation, problem: Problem) -> tuple[Part, ...]:
     needing = np.isfinite(arrays.log_floor) if problem.objective == "min_epsilon" else arrays.weight > 0
     weight = np.where(needing, 1.0 if problem.objective == "min_epsilon" else arrays.weight, 0.0)
     holding = np.isfinite(arrays.log_floor) & (kept <= arrays.log_floor + HOLDING)
+    survives = [moment.retention > 0 for moment in allocation.moments]
     spent, found = float(np.sum(epsilon)), []
     for i, attribute in enumerate(problem.attributes):
         inside = [k for k, moment in enumerate(problem.moments) if attribute.name in moment.attributes]
+        surviving = [k for k in inside if needing[k] and survives[k]]
         found.append(
             Part(
                 name=attribute.name,
@@ -58,7 +62,8 @@ def parts_of(allocation: Allocation, problem: Problem) -> tuple[Part, ...]:
                 share=float(epsilon[i]) / spent if spent > 0 else 0.0,
                 slope=None if slope is None else float(slope[i]),
                 moments=tuple(problem.moments[k].label for k in inside if needing[k]),
-                weight_share=float(np.sum(weight[inside]) / np.sum(weight)) if np.any(weight) else 0.0,
+                surviving=tuple(problem.moments[k].label for k in surviving),
+                weight_share=float(np.sum(weight[surviving]) / np.sum(weight)) if np.any(weight) else 0.0,
                 floors=tuple(problem.moments[k].label for k in inside if holding[k]),
                 held=_held(arrays, i, float(epsilon[i])),
             )
@@ -95,4 +100,4 @@ def slopes(arrays: Arrays, epsilon: FloatArray) -> FloatArray | None:
 def holding_the_minimum(arrays: Arrays, epsilon: FloatArray) -> IntArray:
     """The moments whose ratio to their target is the least, for `max_min`."""
     ratio = np.where(arrays.weight > 0, log_retentions(arrays, epsilon) - np.log(arrays.target), np.inf)
-    return np.flatnonzero(ratio - np.min(ratio) <= HOLDING)
+    return np.flatnonzero(ratio <= np.min(ratio) + HOLDING)

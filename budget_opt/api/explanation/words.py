@@ -31,13 +31,17 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class Exchange:
-    """A move of `step` nats between two attributes that betters the objective, from `before` to `after`."""
+    """A move of `step` nats between two attributes that betters the objective, from `before` to `after`.
+
+    `still_broken` are the constraints that the split breaks after the move too.
+    """
 
     giver: str
     taker: str
     step: float
     before: float
     after: float
+    still_broken: tuple[str, ...] = ()
 
 
 def budget_sentences(parts: tuple[Part, ...], objective: Objective, *, optimal: bool) -> Iterator[str]:
@@ -50,13 +54,34 @@ def budget_sentences(parts: tuple[Part, ...], objective: Objective, *, optimal: 
         yield f"The budget is split evenly: each of {counted(len(parts), 'attribute')} has {_nats(largest)}."
         return
     yield f"{sentence(fraction(largest.share))} of the budget goes to {_reason(largest, objective, optimal)}."
-    nothing = [part for part in parts if part.epsilon == 0]
+    yield from _unserved([part for part in parts if part.epsilon == 0], objective)
+
+
+def _unserved(nothing: list[Part], objective: Objective) -> Iterator[str]:
+    """Who gets nothing, and whether anything needs it."""
+    noun = _needing(objective)
     unneeded = [part.name for part in nothing if not part.moments]
-    given_up = [part.name for part in nothing if part.moments]
     if unneeded:
-        yield f"Nothing goes to {listed(unneeded)}: no moment needs {_them(unneeded)}."
-    if given_up:
-        yield f"Nothing goes to {listed(given_up)}: the moments that need {_them(given_up)} are given up."
+        yield f"Nothing goes to {listed(unneeded)}: no {noun} needs {_them(unneeded)}."
+    missed = [part.name for part in nothing if part.moments]
+    if missed:
+        labels = {label for part in nothing for label in part.moments}
+        yield f"Nothing goes to {listed(missed)}: {_lost(len(labels), _them(missed), objective)}."
+
+
+def _lost(count_of: int, them: str, objective: Objective) -> str:
+    """That nothing survives of so many moments (or floors) that need `them`."""
+    noun, lost = _needing(objective), "missed" if objective == "min_epsilon" else "given up"
+    return (
+        f"the {noun} that needs {them} is {lost}"
+        if count_of == 1
+        else f"the {noun}s that need {them} are {lost}"
+    )
+
+
+def _needing(objective: Objective) -> str:
+    """What asks for epsilon under this objective."""
+    return "floor" if objective == "min_epsilon" else "moment"
 
 
 def _nats(part: Part) -> str:
@@ -70,11 +95,13 @@ def _them(names: list[str]) -> str:
 def _reason(part: Part, objective: Objective, optimal: bool) -> str:
     if part.held in _REASONS:
         return f"{part.name} because {_REASONS[part.held]}"
-    noun = "floor" if objective == "min_epsilon" else "moment"
+    noun = _needing(objective)
     if not part.moments:
-        return f"{part.name}, which no moment needs"
-    needing = counted(len(part.moments), noun)
-    verb = "needs" if len(part.moments) == 1 else "need"
+        return f"{part.name}, which no {noun} needs"
+    if not part.surviving:
+        return f"{part.name}, though {_lost(len(part.moments), 'it', objective)}"
+    needing = counted(len(part.surviving), noun)
+    verb = "needs" if len(part.surviving) == 1 else "need"
     if not optimal:
         return f"{part.name}, which {needing} {verb}"
     weight = f" with {fraction(part.weight_share)} of the weight" if objective in _WEIGHTED else ""
@@ -117,8 +144,9 @@ def limit_sentences(limits: tuple[Limit, ...], objective: Objective) -> Iterator
     rest = [gain for _, gain in dear[_SHOWN:]]
     if rest:
         which = "one other limit" if len(rest) == 1 else f"any one of {counted(len(rest), 'other limit')}"
-        most = max(gain[1] for gain in rest)
-        yield f"Dropping {which} {_WOULD[objective]} by at most {share(most, 'up')}."
+        least, most = min(gain[0] for gain in rest), max(gain[1] for gain in rest)
+        effect = _possible(most, objective) if least <= NOTHING else _at_most(most, objective)
+        yield f"Dropping {which} {effect}."
     free = [_NAMES[limit.kind].format(limit.name) for limit, gain in known if gain[1] <= NOTHING]
     if len(free) == 1:
         yield f"{sentence(free[0])} costs nothing: dropping it {_LITTLE}."
@@ -132,34 +160,46 @@ def limit_sentences(limits: tuple[Limit, ...], objective: Objective) -> Iterator
         yield f"What {counted(unknown, 'limit')} {'costs' if unknown == 1 else 'cost'} was not shown in time."
 
 
-_WOULD: dict[str, str] = {
-    "min_epsilon": "would lower the total",
-    "min_variance": "would lower the objective",
-    "weighted_sum": "would raise the objective",
-    "geometric_mean": "would raise the objective",
-    "max_min": "would raise the objective",
+_BETTER: dict[Objective, str] = {
+    "min_epsilon": "lower the total",
+    "min_variance": "lower the objective",
+    "weighted_sum": "raise the objective",
+    "geometric_mean": "raise the objective",
+    "max_min": "raise the objective",
 }
 
 
 def _effect(gain: tuple[float, float], objective: Objective) -> str:
     """By how much, as far as it is proved: one number where both ends are said alike."""
     least, most = gain
-    verb = _WOULD[objective]
+    would = f"would {_BETTER[objective]} by"
     if most <= NOTHING:
-        return f"{verb} by less than {share(NOTHING)}"
-    if share(least) == share(most):
-        return f"{verb} by {share(most)}"
+        return f"{would} less than {share(NOTHING)}"
     if least <= NOTHING:
-        return f"{verb} by at most {share(most, 'up')}"
-    return f"{verb} by at least {share(least, 'down')} and at most {share(most, 'up')}"
+        return _possible(most, objective)
+    if share(least) == share(most):
+        return f"{would} {share(most)}"
+    return f"{would} at least {share(least, 'down')} and at most {share(most, 'up')}"
+
+
+def _possible(most: float, objective: Objective) -> str:
+    """For what may change nothing as well."""
+    return f"may {_BETTER[objective]} by up to {share(most, 'up')}; whether it does is not known in this time"
+
+
+def _at_most(most: float, objective: Objective) -> str:
+    return f"would {_BETTER[objective]} by at most {share(most, 'up')}"
 
 
 def exchange_sentence(found: Exchange | None, objective: Objective) -> Iterator[str]:
-    """The move that betters a split that is no optimum."""
+    """The move that betters a split that is no optimum, and what it leaves broken."""
     if found is None:
         return
     change = abs(found.after / found.before - 1.0)
+    left = ""
+    if found.still_broken:
+        left = f"; it would not mend {listed(found.still_broken)}"
     yield (
-        f"Moving {found.step:g} of epsilon from {found.giver} to {found.taker} {_WOULD[objective]} by "
-        f"{share(change)}, from {found.before:.4g} to {found.after:.4g}."
+        f"Moving {found.step:g} of epsilon from {found.giver} to {found.taker} would {_BETTER[objective]} by "
+        f"{share(change)}, from {found.before:.4g} to {found.after:.4g}{left}."
     )

@@ -12,6 +12,7 @@ from budget_opt.api.totals.wanted import Wish
 from budget_opt.certificate.demands import Demands, Pressures, least_total_bound
 from budget_opt.errors import ConflictMember, Infeasibility, InfeasibleError
 from budget_opt.model.arrays import TOTAL, Arrays, BoolArray, Budget
+from budget_opt.model.by_moment import told_apart
 from budget_opt.model.fields import LARGEST_EPSILON
 from budget_opt.model.problem import Problem
 
@@ -25,8 +26,8 @@ def with_reasons(failure: InfeasibleError, asked: Problem, wishes: Sequence[Wish
     told = {member.name for member in failure.conflict if member.kind == "floor"}
     became = [
         f"{wish} needs {moment.floor:.6g}"
-        for wish, moment in zip(wishes, asked.moments, strict=True)
-        if wish.error is not None and moment.label in told
+        for wish, moment, name in zip(wishes, asked.moments, told_apart(asked.moments), strict=True)
+        if wish.error is not None and name in told
     ]
     if not became:
         return failure

@@ -16,7 +16,7 @@ from budget_opt.estimators import precision
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.standardizing import Units, errors, guesses, number, scale_of
 from budget_opt.mechanisms.exact import exact
-from budget_opt.model.by_moment import ByMoment, by_moment
+from budget_opt.model.by_moment import ByMoment, by_moment, told_apart
 from budget_opt.model.fields import LARGEST_EPSILON, SMALLEST_RETENTION
 from budget_opt.model.moment import CrossMoment
 from budget_opt.model.problem import Problem
@@ -27,9 +27,13 @@ _PLAIN = (SMALLEST_RETENTION, 1 - 1e-6)
 
 @dataclass(frozen=True)
 class Wish:
-    """What is wanted of one moment: a retention, a (standardized) error at `n` rows, both, or nothing."""
+    """What is wanted of one moment: a retention, a (standardized) error at `n` rows, both, or nothing.
+
+    `name` is the moment's label, numbered where another moment has the same.
+    """
 
     moment: CrossMoment
+    name: str
     retention: float | None
     error: float | None
     guess: float
@@ -67,7 +71,7 @@ class Wish:
             words.append(f"retention {self.retention:g}")
         if self.error is not None:
             words.append(f"standardized error {self.error:g} at n = {self.n:,}")
-        return f"{self.moment.label} ({', '.join(words) or f'floor {self.moment.floor}'})"
+        return f"{self.name} ({', '.join(words) or f'floor {self.moment.floor}'})"
 
 
 def wishes_of(  # noqa: PLR0913, PLR0917 (the arguments of `least_total`)
@@ -80,16 +84,16 @@ def wishes_of(  # noqa: PLR0913, PLR0917 (the arguments of `least_total`)
     units: Units,
 ) -> tuple[Wish, ...]:
     """A wish for every moment; raises `InputError` for all values that no total epsilon can reach."""
-    moments = problem.moments
+    moments, names = problem.moments, told_apart(problem.moments)
     scales = [scale_of([problem.attribute(name) for name in moment.attributes]) for moment in moments]
     kept = [
-        None if value is None else number(value, f"retention of {moment.label}")
-        for moment, value in zip(moments, by_moment(moments, retention, "retention"), strict=True)
+        None if value is None else number(value, f"retention of {name}")
+        for name, value in zip(names, by_moment(moments, retention, "retention"), strict=True)
     ]
     wanted = errors(moments, scales, standard_error, units, "standard_error")
     guessed = guesses(moments, scales, guess, units)
     wishes = tuple(
-        Wish(moment, kept[k], wanted[k], guessed[k] or 0.0, n, target, scales[k])
+        Wish(moment, names[k], kept[k], wanted[k], guessed[k] or 0.0, n, target, scales[k])
         for k, moment in enumerate(moments)
     )
     faults = [fault for wish in wishes for fault in (*_retention_faults(wish), *_error_faults(wish))]
@@ -101,7 +105,7 @@ def wishes_of(  # noqa: PLR0913, PLR0917 (the arguments of `least_total`)
 
 
 def _retention_faults(wish: Wish) -> list[Fault]:
-    value, ceiling, where = wish.retention, wish.moment.ceiling, f"retention of {wish.moment.label}"
+    value, ceiling, where = wish.retention, wish.moment.ceiling, f"retention of {wish.name}"
     if value is None:
         return []
     if not SMALLEST_RETENTION <= value <= 1 - SMALLEST_RETENTION:
@@ -131,7 +135,7 @@ def _error_faults(wish: Wish) -> list[Fault]:
         return []
     enough = precision.least_rows_of(wish.order)
     if wish.n < enough:
-        where = f"n of {wish.moment.label}"
+        where = f"n of {wish.name}"
         return [Fault(where, wish.n, f"must be at least {enough}", "With fewer rows a moment has no error.")]
     if wish.largest_excess > 0:
         return []
@@ -140,7 +144,7 @@ def _error_faults(wish: Wish) -> list[Fault]:
     rows = f"at least {least:,}" if least <= precision.LARGEST_ROWS else "more than anybody has"
     limit = f"must be above {math.sqrt(alone / wish.n):.6g}, what sampling alone leaves at n = {wish.n:,}"
     remedy = f'Want a larger one, have more rows, {rows}, or measure from the table with target="data".'
-    return [Fault(f"standard_error (standardized) of {wish.moment.label}", wish.error, limit, remedy)]
+    return [Fault(f"standard_error (standardized) of {wish.name}", wish.error, limit, remedy)]
 
 
 def asked_of(problem: Problem, wishes: Sequence[Wish]) -> tuple[Problem, Demands]:

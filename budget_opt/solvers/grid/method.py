@@ -52,7 +52,7 @@ class GridTask:
     """What is asked: the levels of a problem (one, mostly), the step, good splits to start from, the clock.
 
     `known` are multipliers of the continuous problem. `tolerance` is the relative gap that a level may lose
-    to those after it.
+    to those after it. With `any_split` the first split that keeps everything will do.
     """
 
     levels: Sequence[Arrays]
@@ -61,6 +61,7 @@ class GridTask:
     clock: Clock
     known: Multipliers | None = None
     tolerance: float = 1e-3
+    any_split: bool = False
 
     @property
     def arrays(self) -> Arrays:
@@ -98,8 +99,9 @@ class _Run:
         self._climb()
         if self.incumbent.count is None:
             self._phase_one()
-        if self.incumbent.count is None or self.impossible:
+        if self.incumbent.count is None or self.impossible or self.task.any_split:
             return
+        self.check()
         if len(self.task.levels) > 1:
             self._later_levels()
         elif self.task.arrays.objective == "weighted_sum":
@@ -135,12 +137,24 @@ class _Run:
         self.task.clock.check()
 
     def _climb(self) -> None:
-        """Local search from the starts, rounded down, and from the least point."""
-        for start in (*self.task.starts, self.lattice.fixed):
-            point = _inside(self.lattice, self.lattice.rounded_down(start))
-            self.incumbent.offer(self.worth, exchanged(self.worth, point, self.check)[:, None])
+        """Local search from the starts, rounded down, and from the least point.
+
+        All of them are offered before the first search: one that keeps everything is an answer at any time.
+        """
+        starts = [
+            _inside(self.lattice, self.lattice.rounded_down(start))
+            for start in (*self.task.starts, self.lattice.fixed)
+        ]
+        for point in starts:
+            self.incumbent.offer(self.worth, point[:, None])
+        for point in starts:
+            self._climb_from(point)
             if self.incumbent.count is not None and self.task.arrays.objective != "weighted_sum":
                 break
+
+    def _climb_from(self, point: IntArray, largest: int = 1) -> None:
+        """Local search from one point (n,)."""
+        self.incumbent.offer(self.worth, exchanged(self.worth, point, self.check, largest)[:, None])
 
     def _list(self) -> None:
         """Every point of a small grid, so that the best is known."""
@@ -155,11 +169,11 @@ class _Run:
         """Local search again and again: from near the best point, and from anywhere."""
         lattice, rng = self.lattice, np.random.default_rng(1)
         for turn in range(_SHAKES):
+            self.check()
             assert self.incumbent.count is not None
             point = self.incumbent.count - lattice.first
             point = _near(lattice, point, rng) if turn % _SELDOM else _anywhere(lattice, rng)
-            largest = int(lattice.width.max(initial=1)) // 4
-            self.incumbent.offer(self.worth, exchanged(self.worth, point, self.check, largest)[:, None])
+            self._climb_from(point, int(lattice.width.max(initial=1)) // 4)
 
     def _phase_one(self) -> None:
         """A point that keeps all floors, or the proof that there is none: by their largest common factor."""
@@ -194,7 +208,8 @@ class _Run:
             self.impossible = search.done
             return
         point = incumbent.count - lattice.first
-        self.incumbent.offer(self.worth, exchanged(self.worth, point, self.check)[:, None])
+        self.incumbent.offer(self.worth, point[:, None])
+        self._climb_from(point)
 
     def _prove(self) -> None:
         """Branch and bound from the whole grid."""

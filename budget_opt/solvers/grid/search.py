@@ -18,7 +18,7 @@ from budget_opt.solvers.grid.worth import Worth
 _STEPS = 8
 """Subgradient steps of a box."""
 _BATCH, _WORK = 64, 2_000_000
-"""Boxes at a time, and numbers in a table of theirs, at most."""
+"""Boxes at a time, and numbers in a table of theirs, at most: the clock is looked at for each table."""
 _LISTED = 256
 """Points up to which a box is listed instead of split."""
 _EARLY, _SELDOM = 10, 20
@@ -101,7 +101,8 @@ class Search:
         self._bounded(whole)
         self.in_hand = -np.inf
         turn = 0
-        size = lattice.width.size * lattice.above.size
+        rows = self.worth.terms.size + lattice.arrays.floors.size + lattice.arrays.ceilings.size
+        size = lattice.width.size * max(lattice.above.size, rows)
         width = max(1, min(_BATCH, _WORK // max(size, 1)))
         while self._heap and self.bound > self.cut and self.incumbent.value < self.enough:
             self.check()
@@ -140,6 +141,7 @@ class Search:
         for _ in range(_STEPS):
             if not boxes.bound.size:
                 break
+            self.check()
             boxes, prices, point, keeps = self._stepped(dual, boxes, prices)
             summed = (summed + point)[:, keeps]
         lower, upper, possible = narrowed(worth, boxes.lower, boxes.upper, self.cut)

@@ -52,6 +52,17 @@ class Worth:
         return offset - np.log(self.arrays.target[terms]) if self.arrays.objective == "max_min" else offset
 
     @cached_property
+    def rows(self) -> FloatArray:
+        """Which of the terms has which free attribute, (T, n)."""
+        return self.lattice.rows[self.terms]
+
+    @cached_property
+    def pull(self) -> FloatArray:
+        """The part of all weight that needs each free attribute, (n,)."""
+        shared: FloatArray = self.weight @ self.rows / np.sum(self.weight)
+        return shared
+
+    @cached_property
     def base(self) -> float:
         """Nats that are spent whatever the point."""
         lattice = self.lattice
@@ -59,31 +70,32 @@ class Worth:
 
     def of(self, index: IntArray) -> FloatArray:
         """The worth of points (n, S), shape (S,)."""
-        return self.of_terms(self.term_values(index), index)
+        if self.arrays.objective == "geometric_mean" and self.terms.size:
+            # a sum over the attributes, far cheaper than one over all terms
+            kept = self.lattice.at(self.lattice.log_kept, index)
+            mean: FloatArray = self.pull @ kept + float(self.weight @ self.logs / np.sum(self.weight))
+            return mean
+        if self.arrays.objective == "min_epsilon":
+            spent: FloatArray = -self.base - float(self.lattice.step) * np.sum(index, axis=0)
+            return spent
+        if not self.terms.size:
+            return np.zeros(index.shape[1])
+        return self._of_terms(self.term_values(index))
 
     def term_values(self, index: IntArray) -> FloatArray:
         """The logarithm of every term at points (n, S), shape (T, S)."""
         lattice = self.lattice
         table = lattice.spread if self.arrays.objective == "min_variance" else lattice.log_kept
-        values: FloatArray = lattice.rows[self.terms] @ lattice.at(table, index) + self.logs[:, None]
+        values: FloatArray = self.rows @ lattice.at(table, index) + self.logs[:, None]
         return values
 
-    def of_terms(self, values: FloatArray, index: IntArray) -> FloatArray:
+    def _of_terms(self, values: FloatArray) -> FloatArray:
         """The same from the values of the terms (T, S)."""
-        kind = self.arrays.objective
-        if kind == "min_epsilon":
-            spent: FloatArray = -self.base - float(self.lattice.step) * np.sum(index, axis=0)
-            return spent
-        if not self.terms.size:
-            return np.zeros(index.shape[1])
-        if kind == "max_min":
+        if self.arrays.objective == "max_min":
             least: FloatArray = np.min(values, axis=0)
             return least
-        if kind == "geometric_mean":
-            mean: FloatArray = self.weight @ values / np.sum(self.weight)
-            return mean
         total: FloatArray = np.logaddexp.reduce(values, axis=0)
-        return total if kind == "weighted_sum" else -total
+        return total if self.arrays.objective == "weighted_sum" else -total
 
     def missing(self, index: IntArray) -> FloatArray:
         """By how much floors, ceilings and earlier levels fail together at points (n, S); 0 where nothing."""

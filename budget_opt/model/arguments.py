@@ -1,0 +1,40 @@
+"""Numbers, lists and paths as callers pass them, made the plain types that everything else computes with."""
+
+from __future__ import annotations
+
+import numbers
+import os
+from pathlib import Path
+from typing import Any
+
+from budget_opt.errors import InputError
+
+
+def require_number(value: object, name: str) -> float:
+    """The double of any real number: of numpy's, of a fraction, of a whole one; it may be NaN or infinite.
+
+    Raises `InputError` for anything else, truth values too, and for what is beyond every double.
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise InputError(f"{name}: is a {type(value).__name__}, must be a number.")
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"{name}: is beyond 1.8e308, must be a smaller number.") from None
+
+
+def as_list(value: Any) -> list[Any] | None:
+    """The items of a list of any kind; None for text, whose letters are no items, and for what has none."""
+    if isinstance(value, str | bytes):
+        return None
+    try:
+        return list(value)
+    except TypeError:  # an array of numpy without dimensions has a method to go through it, which refuses
+        return None
+
+
+def require_path(value: object, name: str) -> Path:
+    """The path of a file; raises `InputError` for anything but text or a path."""
+    if not isinstance(value, str | os.PathLike):
+        raise InputError(f"{name}: is a {type(value).__name__}, must be the path of a file.")
+    return Path(value)
