@@ -48,6 +48,7 @@ NONSENSE = {
 EVERY = [start for starts in NONSENSE.values() for start in starts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("starts", "given"),
     [(starts, {}) for starts in NONSENSE.values()] + [(EVERY, given) for given in (FLOORED, GROUPED, CAPPED)],
@@ -71,6 +72,7 @@ def test_the_optimum_nearby_is_a_start_as_good_as_many(seed):
     assert warm.certificate.relative_gap <= GAP
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [{}, FLOORED, GROUPED, CAPPED], ids=["total", "floor", "group", "ceiling"])
 def test_a_series_proves_for_every_total_what_a_search_of_its_own_proves(given):
     totals = [3.5, 4.0, 6.0]
@@ -130,6 +132,7 @@ def started(total, **given):
     return search, next(search.rounds(lambda *_: None))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [{}, GROUPED, CAPPED], ids=["total", "group", "ceiling"])
 def test_boxes_side_by_side_are_bounded_as_they_are_alone(given):
     searches, roots = zip(*(started(total, **given) for total in (3.0, 7.0, 4.0)), strict=True)
