@@ -40,6 +40,8 @@ from budget_opt.tables.rows import Rows
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+OPTIMAL = 2e-4
+"""A split behind the best by no more is called the best: weighted sums are solved anew to half of it."""
 _MOVED = 0.1
 """Nats, or a hundredth of what is spent where that is less, of a move that betters a split."""
 
@@ -52,7 +54,8 @@ class Explanation(Rows):
     say what each attribute has and what needs it; `limits` what dropping each would bring; `more_total` what
     one more nat would. `deciding` are the moments that hold the minimum of `max_min`. For a split that no
     solver made, `broken` says what it does not keep, `exchange` what would better it, and the limits have
-    neither prices nor changes. With several levels all of it is about the first.
+    neither prices nor changes. `behind` is the share of the best value that the split may miss, by a bound
+    computed here, whatever the allocation states. With several levels all of it is about the first.
     """
 
     allocation: Allocation
@@ -63,6 +66,7 @@ class Explanation(Rows):
     broken: tuple[Broken, ...]
     exchange: Exchange | None
     level: int | None
+    behind: float | None = None
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -71,22 +75,28 @@ class Explanation(Rows):
         found = []
         if self.level is not None:
             found.append(f"All of this is about level {self.level}, the first level of moments.")
-        found += budget_sentences(self.parts, outcome.kind, optimal=outcome.status == "optimal")
+        found += budget_sentences(self.parts, outcome.kind, optimal=self.optimal)
         found += minimum_sentence(self.deciding, outcome.value)
         if outcome.bound is None:
             found.append("The split was given, not optimized: its limits have no prices.")
             found += [f"Broken: {broken}." for broken in self.broken]
             found += exchange_sentence(self.exchange, outcome.kind)
             return tuple(found)
-        if outcome.status == "feasible" and outcome.relative_gap is not None:
-            found.append(f"This split may be up to {share(outcome.relative_gap, 'up')} behind the best.")
+        if not self.optimal and self.behind is not None:
+            found.append(f"This split may be up to {share(self.behind, 'up')} behind the best.")
         found += total_sentence(self.more_total, outcome.kind)
         found += limit_sentences(self.limits, outcome.kind)
         return tuple(found)
 
+    @property
+    def optimal(self) -> bool:
+        """True where this explanation has itself proved the split to be as good as the best."""
+        return self.behind is not None and self.behind <= OPTIMAL
+
     def rows(self) -> list[dict[str, Any]]:
         """A row a limit: its number, what the split has, price, and what dropping it changes."""
-        return [dict(vars(limit)) for limit in self.limits]
+        columns = [name for name in Limit.__dataclass_fields__ if name != "attributes"]
+        return [{name: getattr(limit, name) for name in columns} for limit in self.limits]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON."""
@@ -94,6 +104,7 @@ class Explanation(Rows):
             "objective": self.allocation.objective.kind,
             "value": self.allocation.objective.value,
             "level": self.level,
+            "behind": self.behind,
             "sentences": list(self.sentences),
             "parts": [_plain(part) for part in self.parts],
             "limits": self.rows(),
@@ -138,10 +149,11 @@ def explain(
     asked = question_of(allocation, problem)
     level = asked.levels[0] if len(asked.levels) > 1 else None
     first = _of_level(asked, level)
-    limits, more = tuple(stated_limits(allocation, asked)), None
+    limits, more, behind = tuple(stated_limits(allocation, asked)), None, None
     given = allocation.objective.bound is None
     if not given:
-        resolver = Resolver(allocation, first, time_limit)
+        resolver = Resolver(allocation, first, time_limit, len(limits) + 3)
+        behind = resolver.behind
         more = more_total(allocation, resolver, len(limits) + 2)
         limits = tuple(judged_limits(list(limits), resolver))
     return Explanation(
@@ -153,6 +165,7 @@ def explain(
         broken=broken_constraints(allocation, asked) if given else (),
         exchange=_exchange(allocation, first) if given else None,
         level=level,
+        behind=behind,
     )
 
 

@@ -23,7 +23,7 @@ def as_text(rounded: Rounded) -> str:
         Column("attribute", [row["attribute"] for row in rows]),
         [
             Column("unrounded", [f"{row['unrounded']:.4g}" for row in rows]),
-            Column(f"multiple of {rounded.step:g}", [f"{row['epsilon']:.12g}" for row in rows]),
+            Column(f"multiple of {rounded.step:.12g}", [f"{row['epsilon']:.12g}" for row in rows]),
         ],
     )
     spent = f"spent: epsilon {rounded.allocation.spent_epsilon:.12g} a record"
@@ -37,10 +37,10 @@ def sentence(rounded: Rounded) -> str:
         which = "every split on it" if rounded.is_best else "the best split that was found on it"
         worth = "an infinite variance" if kind == "min_variance" else f"{kind} 0"
         return (
-            f"The grid of {rounded.step:g} is too coarse: {which} has {worth}. "
+            f"The grid of {rounded.step:.12g} is too coarse: {which} has {worth}. "
             f"This one gives up {listed(lost)}{_way_out(rounded)}."
         )
-    said = f"The grid of {rounded.step:g} {_cost(rounded)} ({kind}); {_proof(rounded)}."
+    said = f"The grid of {rounded.step:.12g} {_cost(rounded)} ({kind}); {_proof(rounded)}."
     return f"{said} It gives up {listed(lost)}{_way_out(rounded)}." if lost else said
 
 
@@ -54,7 +54,7 @@ def _proof(rounded: Rounded) -> str:
 
 
 def _way_out(rounded: Rounded) -> str:
-    return "" if rounded.finer is None else f"; with a step of {rounded.finer:g} nothing is given up"
+    return "" if rounded.finer is None else f"; with a step of {rounded.finer:.12g} nothing is given up"
 
 
 def _cost(rounded: Rounded) -> str:

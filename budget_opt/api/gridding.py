@@ -132,13 +132,13 @@ def rounded(
 ) -> Rounded:
     """The best split whose epsilons are multiples of `step` (nats, a decimal such as 0.05), and its loss.
 
-    Of the problem that the allocation was made from: the split itself is but a start, and its bound serves
-    where it has one. Pins stay as they are; bounds, budgets and groups hold in exact decimals, floors and
-    ceilings with the lambda that the sampler implements. The answer of a convex objective is proved to be the
-    best within `time_limit` (seconds), or comes with the gap left. That of a `weighted_sum` on a grid of more
-    than 50,000 splits, and of a problem with several levels, comes from local search, and its gap is that to
-    the bound off the grid. An allocation that was read from a file needs its `problem` where that has pins or
-    bounds, which no file carries.
+    Of the problem that the allocation was made from: the split itself is but a start, and one that is not
+    optimal is solved anew in up to half of the time. Pins stay as they are; bounds, budgets and groups hold in
+    exact decimals, floors and ceilings with the lambda that the sampler implements. The answer of a convex
+    objective is proved to be the best within `time_limit` (seconds), or comes with the gap left. That of a
+    `weighted_sum` on a grid of more than 50,000 splits, and of a problem with several levels, comes from local
+    search, and its gap is that to the bound off the grid. An allocation that was read from a file needs its
+    `problem` where that has pins or bounds, which no file carries.
 
     Raises `InfeasibleError` where no split on the grid keeps everything, with a finer step or a total that
     would do; `NotSolvedError` where none was found in time; `InputError` for a step outside 1e-6 to 1e4.
@@ -147,7 +147,7 @@ def rounded(
     from budget_opt.solvers.grid.method import GridTask
 
     require(allocation, Allocation, "allocation", "Read one from a file with Allocation.read(path).")
-    parts = _step(step)
+    parts = step_of(step)
     time_limit = require_number(time_limit, "time_limit")
     if not 0 < time_limit < math.inf:
         raise InputError(f"time_limit: is {time_limit!r}, must be a positive number of seconds.")
@@ -167,14 +167,14 @@ def rounded(
     statement = Statement(
         bound=unrounded.objective.bound,
         gap_tolerance=unrounded.objective.gap_tolerance,
-        solver=f"grid of {float(step):g}",
+        solver=f"grid of {float(step):.12g}",
         seconds=clock.seconds,
     )
     assert answer.epsilon is not None
     made = allocate(asked, answer.epsilon, statement)
     if not all(moment.keeps_floor and moment.keeps_ceiling for moment in made.moments):
         raise NotSolvedError(
-            f"on the grid of {float(step):g} a floor or ceiling leaves no room for the rounding of the "
+            f"on the grid of {float(step):.12g} a floor or ceiling leaves no room for the rounding of the "
             "sampler's integers. Lower that floor a little, or take a finer step."
         )
     bound = unrounded.objective.bound if answer.bound is None else answer.bound
@@ -196,7 +196,8 @@ def _surviving(allocation: Allocation) -> IntArray:
     return np.array([i for i, one in enumerate(allocation.attributes) if one.name in names], dtype=np.int64)
 
 
-def _step(step: object) -> Fraction:
+def step_of(step: object) -> Fraction:
+    """The step as a decimal; raises `InputError` outside 1e-6 to 1e4."""
     nats = require_number(step, "step")
     if not SMALLEST_STEP <= nats <= LARGEST_STEP:
         raise InputError(f"step: is {step!r}, must be from {SMALLEST_STEP:g} to {LARGEST_STEP:g} nats.")
@@ -240,12 +241,12 @@ def _answered(problem: Problem, task: GridTask) -> GridAnswer:
         answer = solve(task)
     except TooFineError:
         raise InputError(
-            f"step: {float(task.step):g} makes a grid of millions of epsilons. Take a coarser one."
+            f"step: {float(task.step):.12g} makes a grid of millions of epsilons. Take a coarser one."
         ) from None
     except NoMultipleError as failure:
         attribute = problem.attributes[failure.index]
         raise InfeasibleError(
-            f"the grid of {float(task.step):g} has no epsilon between the bounds of {attribute.name}, "
+            f"the grid of {float(task.step):.12g} has no epsilon between the bounds of {attribute.name}, "
             f"{attribute.lower:g} and {attribute.upper:g}. Pin it, or take a finer step{_such_as(task)}."
         ) from None
     if answer.epsilon is not None:
@@ -253,14 +254,14 @@ def _answered(problem: Problem, task: GridTask) -> GridAnswer:
     step = float(task.step)
     if not answer.complete:
         raise NotSolvedError(
-            f"no split on the grid of {step:g} was found in time, and none was shown to be impossible. "
+            f"no split on the grid of {step:.12g} was found in time, and none was shown to be impossible. "
             "Allow more time."
         )
     total = _least_total(task)
     raising = "" if total is None else f", or raise total_epsilon to {total:.12g}"
     why = Infeasibility(total=problem.total_epsilon, least_total=total)
     raise InfeasibleError(
-        f"no split on the grid of {step:g} keeps all floors, ceilings and budgets, though one off the grid "
+        f"no split on the grid of {step:.12g} keeps all floors, ceilings and budgets, though one off it "
         f"does. Take a finer step{_such_as(task)}{raising}.",
         why,
     )
@@ -269,7 +270,7 @@ def _answered(problem: Problem, task: GridTask) -> GridAnswer:
 def _such_as(task: GridTask) -> str:
     """The first finer step that has a split, in words; nothing where none was found in time."""
     finer = _finer(task)
-    return "" if finer is None else f", such as {finer:g}"
+    return "" if finer is None else f", such as {finer:.12g}"
 
 
 def _clock_of_way_out(task: GridTask) -> Clock:

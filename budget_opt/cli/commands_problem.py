@@ -11,6 +11,7 @@ import typer
 from budget_opt import Allocation, Problem, rounded
 from budget_opt import solve as solve_problem
 from budget_opt.allocation.show import renderable
+from budget_opt.api.gridding import step_of
 from budget_opt.cli.output import out, out_json
 from budget_opt.cli.progress import solve_progress
 from budget_opt.cli.replacing import require_replaceable
@@ -96,6 +97,9 @@ def solve(
     """Find the best split of the budget and prove how good it is."""
     if step is not None and certificate is not None:
         raise InputError("--step: a certificate proves the split off the grid. Leave one of the two out.")
+    if step is not None:
+        # before the solve, which may take a minute
+        step_of(step)
     if output is not None:
         require_replaceable(output)
         if certificate is not None and output.absolute() == certificate.absolute():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -208,7 +209,11 @@ def test_a_split_with_a_gap_says_how_far_it_may_be_off() -> None:
     judged = bo.judge(question, split)
     assert judged.relative_gap is not None
     explained = bo.explain(judged.allocation)
-    assert f"may be up to {share(judged.relative_gap, 'up')} behind the best" in " ".join(explained.sentences)
+    assert judged.value is not None
+    assert judged.bound is not None
+    behind = 1 - judged.value / judged.bound  # of the best, so that it is never above 100 %
+    assert explained.behind == pytest.approx(behind, abs=1e-6)
+    assert f"may be up to {share(explained.behind, 'up')} behind the best" in " ".join(explained.sentences)
     for limit in explained.limits:
         # what the best split would gain, not what this one leaves
         again = bo.solve(without(question, limit.kind, limit.name)).objective.value
@@ -477,3 +482,54 @@ def test_what_may_be_nothing_is_not_said_to_happen() -> None:
         assert "would" not in said
     (least,) = limit_sentences((limit("a", -0.2, 0.0),), "min_epsilon")
     assert least == (f"Dropping the floor on a may lower the total by up to 20 %{UNKNOWN}")
+
+
+def test_a_bound_that_only_the_allocation_states_proves_nothing() -> None:
+    question = bo.Problem(
+        attributes=[bo.Attribute(name, categories=4) for name in "abc"],
+        moments=[bo.CrossMoment("a", "b", weight=3), bo.CrossMoment("b", "c")],
+        total_epsilon=3.0,
+    )
+    even, best = bo.uniform(question), bo.solve(question)
+    assert even.objective.value is not None
+    assert best.objective.value is not None
+    stated = replace(
+        even.objective, bound=even.objective.value * (1 + 1e-7), relative_gap=1e-7, status="optimal"
+    )
+    explained = bo.explain(replace(even, objective=stated), question)
+    assert not explained.optimal
+    assert explained.behind == pytest.approx(1 - even.objective.value / best.objective.value, abs=1e-3)
+    assert "behind the best" in " ".join(explained.sentences)
+    more = bo.solve(question.with_total(4.0)).objective.value
+    assert more is not None
+    assert explained.more_total is not None
+    assert explained.more_total.lowest_change <= more / best.objective.value - 1 + 1e-6
+
+
+def test_floors_of_moments_that_share_a_label_are_dropped_one_at_a_time() -> None:
+    question = bo.Problem(
+        attributes=[bo.Attribute(name, categories=3) for name in ("a x b", "c", "a", "b x c")],
+        moments=[
+            bo.CrossMoment("a x b", "c", floor=0.3),
+            bo.CrossMoment("a", "b x c", weight=5, floor=0.01),
+        ],
+        total_epsilon=4.0,
+        objective="geometric_mean",
+    )
+    first, second = bo.explain(bo.solve(question)).limits
+    assert first.name != second.name
+    assert first.lowest_change is not None
+    assert second.highest_change is not None
+    assert first.lowest_change > 0.01
+    assert second.highest_change < 1e-4
+
+
+def test_a_floor_without_a_weight_is_a_need() -> None:
+    question = bo.Problem(
+        attributes=[bo.Attribute("a", categories=8), bo.Attribute("c", categories=2)],
+        moments=[bo.CrossMoment("a", weight=0, floor=0.9), bo.CrossMoment("c")],
+        total_epsilon=6.0,
+        objective="geometric_mean",
+    )
+    text = " ".join(bo.explain(bo.solve(question)).sentences)
+    assert "goes to a because the floor on a holds it up" in text

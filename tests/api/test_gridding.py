@@ -14,6 +14,8 @@ import pytest
 
 import budget_opt as bo
 from budget_opt.api.wording import listed
+from budget_opt.cli import commands_problem as commands
+from budget_opt.cli import main
 from budget_opt.mechanisms.exact import exact
 from budget_opt.model.arrays import MINIMIZED, OBJECTIVES, Arrays, Objective
 from budget_opt.model.objectives import value
@@ -402,3 +404,20 @@ def test_a_judged_split_is_compared_with_the_best_one_off_the_grid() -> None:
     assert found.loss is not None
     assert found.loss > 0
     assert "costs nothing" not in found.sentence
+
+
+def test_a_step_is_checked_before_anything_is_solved_and_said_in_its_own_digits(
+    tmp_path, monkeypatch, capsys
+):
+    question = bo.Problem(
+        attributes=[bo.Attribute(name, categories=3) for name in "ab"],
+        moments=[bo.CrossMoment("a", "b")],
+        total_epsilon=13.0,
+        objective="geometric_mean",
+    )
+    question.write(tmp_path / "p.json")
+    found = bo.rounded(bo.solve(question), 6.0000001)
+    assert found.allocation.objective.solver == "grid of 6.0000001"
+    monkeypatch.setattr(commands, "solve_problem", lambda *_, **__: pytest.fail("solved first"))
+    assert main(["solve", str(tmp_path / "p.json"), "--step", "1e-9"]) == 2
+    assert "--step" in capsys.readouterr().err

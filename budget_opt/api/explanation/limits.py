@@ -7,14 +7,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from budget_opt.allocation import Allocation
 from budget_opt.api.explanation.parts import HOLDING
 from budget_opt.errors import ConstraintKind, InfeasibleError, NotSolvedError, ProblemError
 from budget_opt.mechanisms.exact import exact_sum
 from budget_opt.model.arrays import MINIMIZED
+from budget_opt.model.by_moment import told_apart
 from budget_opt.model.fields import LARGEST_EPSILON
 from budget_opt.model.problem import Problem
+
+if TYPE_CHECKING:
+    from budget_opt.certificate import Certificate
 
 NOTHING = 1e-4
 """A change of the objective by less is called none."""
@@ -38,6 +43,8 @@ class Limit:
     price: float | None
     lowest_change: float | None = None
     highest_change: float | None = None
+    attributes: tuple[str, ...] = ()
+    """Of the moment, for a floor or ceiling: labels may be shared."""
 
     @property
     def met(self) -> bool:
@@ -70,12 +77,15 @@ class MoreTotal:
 def stated_limits(allocation: Allocation, problem: Problem) -> list[Limit]:
     """Every floor, ceiling, group, pin and bound, with its price."""
     found = []
-    for moment in allocation.moments:
-        kept = moment.retention
+    labels = told_apart([moment.stated for moment in allocation.moments])
+    for label, moment in zip(labels, allocation.moments, strict=True):
+        kept, names = moment.retention, moment.attributes
         if moment.floor is not None:
-            found.append(Limit("floor", moment.label, moment.floor, kept, moment.floor_price))
+            price = moment.floor_price
+            found.append(Limit("floor", label, moment.floor, kept, price, attributes=names))
         if moment.ceiling is not None:
-            found.append(Limit("ceiling", moment.label, moment.ceiling, kept, moment.ceiling_price))
+            price = moment.ceiling_price
+            found.append(Limit("ceiling", label, moment.ceiling, kept, price, attributes=names))
     for group in problem.groups:
         spent = float(exact_sum(allocation[name].epsilon for name in group.attributes))
         price = allocation.sensitivity.get(group.name)
@@ -96,7 +106,7 @@ def without(problem: Problem, limit: Limit) -> Problem:
     """The problem without this limit."""
     if limit.kind in ("floor", "ceiling"):
         moments = [
-            moment.with_fields(**{limit.kind: None}) if moment.label == limit.name else moment
+            moment.with_fields(**{limit.kind: None}) if moment.attributes == limit.attributes else moment
             for moment in problem.moments
         ]
         return problem.with_fields(moments=moments)
@@ -112,38 +122,59 @@ def without(problem: Problem, limit: Limit) -> Problem:
 class Resolver:
     """Solves changed problems within one time limit, and compares with the split."""
 
-    def __init__(self, allocation: Allocation, problem: Problem, time_limit: float) -> None:
-        from budget_opt.certificate.certify import attained_value
+    def __init__(self, allocation: Allocation, problem: Problem, time_limit: float, shares: int) -> None:
+        from budget_opt.certificate.certify import certify
 
         self.problem = problem
-        self.value = attained_value(problem.arrays, allocation.epsilons)
-        bound = allocation.objective.bound
-        self.bound = self.value if bound is None else bound
         self._end = time.perf_counter() + time_limit
+        certificate = certify(problem.arrays, allocation.epsilons)
+        self.value = certificate.value
+        self.bound = certificate.bound
+        if not certificate.relative_gap <= _GAP:
+            self._tighten(shares)
+
+    @property
+    def behind(self) -> float | None:
+        """The share of the best value, or of this split's where less is better, that the split may miss."""
+        best, least = max(self.value, self.bound), min(self.value, self.bound)
+        return (best - least) / best if math.isfinite(best) and best > 0 else None
+
+    def _tighten(self, shares: int) -> None:
+        """The bound of a solve made here: what a file states is not relied on."""
+        found = self._solved(self.problem, shares)
+        if found is not None:
+            tighter = max if self.problem.objective in MINIMIZED else min
+            self.bound = tighter(self.bound, found.bound)
+
+    def _solved(self, problem: Problem, shares: int) -> Certificate | None:
+        """What a solve proves in one of `shares` equal shares of the time that is left."""
+        from budget_opt.solvers.answer import Settings
+        from budget_opt.solvers.table import solve
+
+        left = (self._end - time.perf_counter()) / max(shares, 1)
+        if left <= 0:
+            return None
+        gap = _GAP if problem.objective == "weighted_sum" else 1e-6
+        try:
+            return solve(problem.arrays, Settings(gap=gap, time_limit=left)).certificate
+        except (InfeasibleError, NotSolvedError):
+            return None
 
     def change(self, changed: Callable[[], Problem], shares: int) -> tuple[float, float] | None:
         """The lowest and highest relative change of the best value; None where none is proved.
 
         May use one of `shares` equal shares of the time that is left. The changed problem admits the split.
         """
-        from budget_opt.solvers.answer import Settings
-        from budget_opt.solvers.table import solve
-
-        left = (self._end - time.perf_counter()) / max(shares, 1)
-        if left <= 0 or not (math.isfinite(self.value) and self.value > 0):
+        if not (math.isfinite(self.value) and self.value > 0):
             return None
         try:
-            arrays = changed().arrays
+            problem = changed()
         except ProblemError:
             # the only floor of `min_epsilon` dropped: nothing but minima is left
             least = float(exact_sum(self.problem.arrays.lower))
             return self._compared(least, least)
-        gap = _GAP if arrays.objective == "weighted_sum" else 1e-6
-        try:
-            found = solve(arrays, Settings(gap=gap, time_limit=left))
-        except (InfeasibleError, NotSolvedError):
-            return None
-        return self._compared(found.certificate.value, found.certificate.bound)
+        found = self._solved(problem, shares)
+        return None if found is None else self._compared(found.value, found.bound)
 
     def _compared(self, value: float, bound: float) -> tuple[float, float] | None:
         """Both optima lie between the value and the bound of their own problem."""

@@ -96,6 +96,8 @@ def _reason(part: Part, objective: Objective, optimal: bool) -> str:
     if part.held in _REASONS:
         return f"{part.name} because {_REASONS[part.held]}"
     noun = _needing(objective)
+    if not part.moments and part.floors:
+        return f"{part.name} because {_held_up(part)}"
     if not part.moments:
         return f"{part.name}, which no {noun} needs"
     if not part.surviving:
@@ -107,10 +109,13 @@ def _reason(part: Part, objective: Objective, optimal: bool) -> str:
     weight = f" with {fraction(part.weight_share)} of the weight" if objective in _WEIGHTED else ""
     held = ""
     if part.floors and objective != "min_epsilon":
-        floors = "floor on" if len(part.floors) == 1 else "floors on"
-        verb_of_floors = "holds" if len(part.floors) == 1 else "hold"
-        held = f", and the {floors} {listed(part.floors)} {verb_of_floors} it up"
+        held = f", and {_held_up(part)}"
     return f"{part.name} because {needing}{weight} {verb} it{held}"
+
+
+def _held_up(part: Part) -> str:
+    floors, verb = ("floor on", "holds") if len(part.floors) == 1 else ("floors on", "hold")
+    return f"the {floors} {listed(part.floors)} {verb} it up"
 
 
 _WEIGHTED = ("weighted_sum", "geometric_mean")
