@@ -133,12 +133,12 @@ def rounded(
     """The best split whose epsilons are multiples of `step` (nats, a decimal such as 0.05), and its loss.
 
     Of the problem that the allocation was made from: the split itself is but a start, and one that is not
-    optimal is solved anew in up to half of the time. Pins stay as they are; bounds, budgets and groups hold in
-    exact decimals, floors and ceilings with the lambda that the sampler implements. The answer of a convex
+    optimal is solved anew in up to half of the time. Pins stay as they are; bounds, budgets and groups hold
+    in exact decimals, floors and ceilings with the lambda that the sampler implements. The answer of a convex
     objective is proved to be the best within `time_limit` (seconds), or comes with the gap left. That of a
-    `weighted_sum` on a grid of more than 50,000 splits, and of a problem with several levels, comes from local
-    search, and its gap is that to the bound off the grid. An allocation that was read from a file needs its
-    `problem` where that has pins or bounds, which no file carries.
+    `weighted_sum` on a grid of more than 50,000 splits, and of a problem with several levels, comes from
+    local search, and its gap is that to the bound off the grid. An allocation that was read from a file needs
+    its `problem` where that has pins or bounds, which no file carries.
 
     Raises `InfeasibleError` where no split on the grid keeps everything, with a finer step or a total that
     would do; `NotSolvedError` where none was found in time; `InputError` for a step outside 1e-6 to 1e4.
