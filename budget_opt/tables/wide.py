@@ -75,7 +75,8 @@ class WideTable:
         table.add_column(Text(self.first.heading), overflow="fold", justify=self.labels)
         for column in columns:
             heading = Text("\n".join(column.lines))
-            table.add_column(heading, justify="right", width=column.width, overflow="fold")
+            # not by a width: rich before 14 pads the last column of a stated width by one more
+            table.add_column(heading, justify="right", no_wrap=True, overflow="fold")
         for row, label in enumerate(self.first.cells):
             if row in self.breaks:
                 table.add_section()
