@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 OPTIMAL = 2e-4
 """A split behind the best by no more is called the best: weighted sums are solved anew to half of it."""
+_ROUNDING = 1e-6
+"""Share of a total that a solver may leave over."""
 _MOVED = 0.1
 """Nats, or a hundredth of what is spent where that is less, of a move that betters a split."""
 
@@ -75,7 +77,7 @@ class Explanation(Rows):
         found = []
         if self.level is not None:
             found.append(f"All of this is about level {self.level}, the first level of moments.")
-        found += budget_sentences(self.parts, outcome.kind, optimal=self.optimal)
+        found += budget_sentences(self.parts, outcome.kind, optimal=self.optimal, unspent=self._unspent)
         found += minimum_sentence(self.deciding, outcome.value)
         if outcome.bound is None:
             found.append("The split was given, not optimized: its limits have no prices.")
@@ -87,6 +89,15 @@ class Explanation(Rows):
         found += total_sentence(self.more_total, outcome.kind)
         found += limit_sentences(self.limits, outcome.kind)
         return tuple(found)
+
+    @property
+    def _unspent(self) -> float:
+        """Nats of the total that are left, 0 where that is a solver's rounding."""
+        total = self.allocation.total_epsilon
+        if total is None or self.allocation.objective.kind == "min_epsilon":
+            return 0.0
+        left = float(exact(total) - exact(self.allocation.spent_epsilon))
+        return left if left > _ROUNDING * total else 0.0
 
     @property
     def optimal(self) -> bool:

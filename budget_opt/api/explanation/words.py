@@ -44,8 +44,10 @@ class Exchange:
     still_broken: tuple[str, ...] = ()
 
 
-def budget_sentences(parts: tuple[Part, ...], objective: Objective, *, optimal: bool) -> Iterator[str]:
-    """Where most of the budget goes and why, and who gets nothing."""
+def budget_sentences(
+    parts: tuple[Part, ...], objective: Objective, *, optimal: bool, unspent: float = 0.0
+) -> Iterator[str]:
+    """Where most of the budget goes and why, who gets nothing, and how many nats of the total are left."""
     if not parts or not any(part.epsilon > 0 for part in parts):
         yield "Nothing is spent: no attribute is released."
         return
@@ -53,7 +55,10 @@ def budget_sentences(parts: tuple[Part, ...], objective: Objective, *, optimal: 
     if len(parts) > 1 and all(part.epsilon == largest.epsilon for part in parts):
         yield f"The budget is split evenly: each of {counted(len(parts), 'attribute')} has {_nats(largest)}."
         return
-    yield f"{sentence(fraction(largest.share))} of the budget goes to {_reason(largest, objective, optimal)}."
+    whole = "what is spent" if unspent > 0 else "the budget"
+    yield f"{sentence(fraction(largest.share))} of {whole} goes to {_reason(largest, objective, optimal)}."
+    if unspent > 0:
+        yield f"Of the total, {unspent:.4g} stays unspent."
     yield from _unserved([part for part in parts if part.epsilon == 0], objective)
 
 
