@@ -12,44 +12,117 @@ promised; `estimate.moment` reads. `plots` draws, `explore` has sliders for a no
 HTML page for everybody.
 """
 
-from budget_opt import plots
-from budget_opt.allocation import Allocation, allocation_from, uniform
-from budget_opt.api import estimate
-from budget_opt.api.comparing import compare
-from budget_opt.api.comparison import Comparison
-from budget_opt.api.explaining import Explanation, explain
-from budget_opt.api.formulas import FormulaMoments, moments_from_formula
-from budget_opt.api.frontiers.frontier import Frontier
-from budget_opt.api.frontiers.making import frontier
-from budget_opt.api.gridding import Rounded, rounded
-from budget_opt.api.judging import Judgement, judge
-from budget_opt.api.least_total import LeastTotal, least_total
-from budget_opt.api.planning import plan
-from budget_opt.api.pricing import prices
-from budget_opt.api.releasing import randomize, randomize_file
-from budget_opt.api.solving import solve
-from budget_opt.api.verifying import verify, verify_release
-from budget_opt.codebooks.codebook import Codebook
-from budget_opt.codebooks.reading import read_codebook
-from budget_opt.errors import (
-    AllocationError,
-    BudgetOptError,
-    CertificateError,
-    DataError,
-    InfeasibleError,
-    InputError,
-    NotSolvedError,
-    ProblemError,
-    RandomSourceError,
-    VerificationError,
-)
-from budget_opt.explorer import explore
-from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn
-from budget_opt.model.priorities import all_pairs, pairs_with
-from budget_opt.model.problem import Problem
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+# the package has the function's name: whichever is imported last would win
 from budget_opt.report import report
 from budget_opt.version import __version__
+
+if TYPE_CHECKING:
+    from budget_opt import plots
+    from budget_opt.allocation import Allocation, allocation_from, uniform
+    from budget_opt.api import estimate
+    from budget_opt.api.comparing import compare
+    from budget_opt.api.comparison import Comparison
+    from budget_opt.api.explaining import Explanation, explain
+    from budget_opt.api.formulas import FormulaMoments, moments_from_formula
+    from budget_opt.api.frontiers.frontier import Frontier
+    from budget_opt.api.frontiers.making import frontier
+    from budget_opt.api.gridding import Rounded, rounded
+    from budget_opt.api.judging import Judgement, judge
+    from budget_opt.api.least_total import LeastTotal, least_total
+    from budget_opt.api.planning import plan
+    from budget_opt.api.pricing import prices
+    from budget_opt.api.releasing import randomize, randomize_file
+    from budget_opt.api.solving import solve
+    from budget_opt.api.verifying import verify, verify_release
+    from budget_opt.codebooks.codebook import Codebook
+    from budget_opt.codebooks.reading import read_codebook
+    from budget_opt.errors import (
+        AllocationError,
+        BudgetOptError,
+        CertificateError,
+        DataError,
+        InfeasibleError,
+        InputError,
+        NotSolvedError,
+        ProblemError,
+        RandomSourceError,
+        VerificationError,
+    )
+    from budget_opt.explorer import explore
+    from budget_opt.model.attribute import Attribute
+    from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn
+    from budget_opt.model.priorities import all_pairs, pairs_with
+    from budget_opt.model.problem import Problem
+
+_HOMES = {
+    "Allocation": "budget_opt.allocation",
+    "AllocationError": "budget_opt.errors",
+    "Attribute": "budget_opt.model.attribute",
+    "BudgetOptError": "budget_opt.errors",
+    "CertificateError": "budget_opt.errors",
+    "Codebook": "budget_opt.codebooks.codebook",
+    "Comparison": "budget_opt.api.comparison",
+    "CrossMoment": "budget_opt.model.moment",
+    "DataError": "budget_opt.errors",
+    "Explanation": "budget_opt.api.explaining",
+    "FormulaMoments": "budget_opt.api.formulas",
+    "Frontier": "budget_opt.api.frontiers.frontier",
+    "Group": "budget_opt.model.moment",
+    "InfeasibleError": "budget_opt.errors",
+    "InputError": "budget_opt.errors",
+    "Judgement": "budget_opt.api.judging",
+    "LeastTotal": "budget_opt.api.least_total",
+    "NotSolvedError": "budget_opt.errors",
+    "Problem": "budget_opt.model.problem",
+    "ProblemError": "budget_opt.errors",
+    "Provenance": "budget_opt.model.moment",
+    "PublicColumn": "budget_opt.model.moment",
+    "RandomSourceError": "budget_opt.errors",
+    "Rounded": "budget_opt.api.gridding",
+    "VerificationError": "budget_opt.errors",
+    "all_pairs": "budget_opt.model.priorities",
+    "allocation_from": "budget_opt.allocation",
+    "compare": "budget_opt.api.comparing",
+    "explain": "budget_opt.api.explaining",
+    "explore": "budget_opt.explorer",
+    "frontier": "budget_opt.api.frontiers.making",
+    "judge": "budget_opt.api.judging",
+    "least_total": "budget_opt.api.least_total",
+    "moments_from_formula": "budget_opt.api.formulas",
+    "pairs_with": "budget_opt.model.priorities",
+    "plan": "budget_opt.api.planning",
+    "prices": "budget_opt.api.pricing",
+    "randomize": "budget_opt.api.releasing",
+    "randomize_file": "budget_opt.api.releasing",
+    "read_codebook": "budget_opt.codebooks.reading",
+    "rounded": "budget_opt.api.gridding",
+    "solve": "budget_opt.api.solving",
+    "uniform": "budget_opt.allocation",
+    "verify": "budget_opt.api.verifying",
+    "verify_release": "budget_opt.api.verifying",
+}
+"""Where each name lives: it is imported when it is used, so that a part works without what others need."""
+
+_MODULES = {"estimate": "budget_opt.api.estimate", "plots": "budget_opt.plots"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        found: Any = import_module(_MODULES[name])
+    elif name in _HOMES:
+        found = getattr(import_module(_HOMES[name]), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "Allocation",

@@ -34,6 +34,42 @@ def test_importing_the_package_loads_nothing_heavy(
     assert done.stdout.split() == []
 
 
+def test_importing_the_package_loads_none_of_its_dependencies(
+    run_module: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    """So that a part, such as the randomization of one record, runs where only what it needs is installed."""
+    code = "import sys, budget_opt; print(*{name.partition('.')[0] for name in sys.modules} - {'budget_opt'})"
+    done = run_module("-c", code)
+    loaded = set(done.stdout.split()) - set(sys.stdlib_module_names)
+    assert {name for name in loaded if not name.startswith("_")} == set()
+
+
+def test_every_name_is_imported_from_where_it_is_declared(root: Path) -> None:
+    """The declarations are what a type checker reads; the table of homes is what runs."""
+    import budget_opt
+
+    tree = ast.parse((root / "budget_opt" / "__init__.py").read_text())
+    declared = {
+        alias.name: node.module
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    homes = budget_opt._HOMES | {name: home.rpartition(".")[0] for name, home in budget_opt._MODULES.items()}
+    assert homes == declared
+    assert sorted([*homes, "report", "__version__"]) == budget_opt.__all__
+
+
+def test_a_part_that_was_imported_does_not_take_the_place_of_the_function_of_its_name() -> None:
+    import budget_opt
+    import budget_opt.report.page
+
+    assert callable(budget_opt.report)
+    assert set(budget_opt.__all__) <= set(dir(budget_opt))
+
+
 def test_importing_the_package_prints_nothing_and_writes_nothing(
     run_module: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:

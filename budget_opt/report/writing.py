@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from budget_opt.allocation import Allocation
-from budget_opt.api.arguments import require_path
 from budget_opt.errors import InputError
-from budget_opt.model.problem import Problem
+
+if TYPE_CHECKING:
+    from budget_opt.allocation import Allocation
+    from budget_opt.model.problem import Problem
 
 GENERATOR = '<meta name="generator" content="budget-opt report'
 """How a report says what it is, in its first lines."""
@@ -41,8 +43,10 @@ def report(
     An older report at `path` is replaced. Returns the path. Raises `InputError` where something else is
     there, or an argument is none.
     """
+    from budget_opt.allocation import Allocation
     from budget_opt.api.arguments import require
     from budget_opt.model.documents import write_text
+    from budget_opt.model.problem import Problem
     from budget_opt.report.content import content_of
     from budget_opt.report.page import page_of
 
@@ -56,6 +60,8 @@ def report(
 
 def require_place(path: str | Path) -> Path:
     """The path of a report to be; raises `InputError` where something else is there, or no folder."""
+    from budget_opt.api.arguments import require_path
+
     path = require_path(path, "path")
     if not path.parent.is_dir():
         raise InputError(f"{path.parent}: is not a folder. Make it first, or choose another.")
