@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow as pa
 from budget_opt.errors import DataError
 from budget_opt.model.domain import Domain
 from budget_opt.tables.findings import SHOWN_ROWS, Findings
+from budget_opt.tables.look_alikes import look_alikes
 from budget_opt.tables.lookup import MISSING, NOT_A_NUMBER, UNSEEN, Positions, lookup_for, positions
 from budget_opt.tables.translation import translated
 
@@ -46,7 +48,7 @@ class Encoder:
         if self._domain.other is not None and not self._released:
             found[found == UNSEEN] = self._domain.other
         if found.size and found.min() < 0:
-            self._record(findings, found, first_row)
+            self._record(findings, column, found, first_row)
             found[found < 0] = 0
         return found.astype(code_type(self._domain.cardinality))
 
@@ -55,22 +57,32 @@ class Encoder:
         return np.zeros(rows, dtype=code_type(self._domain.cardinality))
 
     def _positions(self, cells: pa.Array) -> Positions:
-        def unreadable(failure: Exception) -> DataError:
-            return DataError(
-                f"column {self._name!r}: has cells that cannot be read as their type says "
-                f"({type(failure).__name__}). Make the column anew.",
-                column=self._name,
-            )
+        return translated(lambda: positions(cells, self._lookup), self._unreadable)
 
-        return translated(lambda: positions(cells, self._lookup), unreadable)
+    def _unreadable(self, failure: Exception) -> DataError:
+        return DataError(
+            f"column {self._name!r}: has cells that cannot be read as their type says "
+            f"({type(failure).__name__}). Make the column anew.",
+            column=self._name,
+        )
 
-    def _record(self, findings: Findings, found: Positions, first_row: int) -> None:
+    def _record(
+        self, findings: Findings, column: pa.Array | pa.ChunkedArray, found: Positions, first_row: int
+    ) -> None:
         for mark in (UNSEEN, MISSING, NOT_A_NUMBER):
             rows = np.flatnonzero(found == mark)
             if rows.size:
                 what, way_out = _fault_of_release(mark) if self._released else self._fault(mark)
                 shown = (first_row + rows[:SHOWN_ROWS]).tolist()
-                findings.add(self._name, what, way_out, shown, rows.size)
+                alike = self._alike(column, rows) if mark == UNSEEN else {}
+                findings.add(self._name, what, way_out, shown, rows.size, alike)
+
+    def _alike(self, column: pa.Array | pa.ChunkedArray, rows: npt.NDArray[np.intp]) -> Mapping[str, int]:
+        """How many of the cells in these rows differ from a label only in spelling, by the way."""
+        spellings = self._lookup.spellings
+        if not spellings:
+            return {}
+        return translated(lambda: look_alikes(column, rows, spellings), self._unreadable)
 
     def _fault(self, mark: int) -> tuple[str, str]:
         """What is wrong with a cell of an original, and the way out."""
@@ -78,6 +90,9 @@ class Encoder:
         if mark == MISSING:
             what = "missing, which is not a declared category"
             return what, 'Declare "missing": "category" for the attribute, or fill the cells.'
+        if mark == NOT_A_NUMBER and domain.kind == "integer":
+            what = "no integer: a fraction, infinite, or so large that the column's type rounds it"
+            return what, 'Correct them, or cast the column exactly, for instance with pandas astype("Int64").'
         if mark == NOT_A_NUMBER:
             return "not a finite plain decimal number", "Correct them; empty those that mean missing."
         if domain.edges is not None:
@@ -111,28 +126,36 @@ def encode(
     return codes
 
 
-def decode(codes: Codes, domain: Domain) -> pa.Array:
-    """The labels of codes: integers as int64, booleans as bool, text and bins as a dictionary array.
+def decode(codes: Codes, domain: Domain, like: pa.DataType | None = None) -> pa.Array:
+    """The labels of codes, as `label_type`, or as the Arrow type `like` that can hold them.
 
-    The dictionary always is the declared labels in the declared order, whatever the codes (R12, R15);
+    A dictionary always is the declared labels in the declared order, whatever the codes (R12, R15);
     the missing category is null.
     """
+    target = label_type(domain) if like is None else like
     null = None if domain.missing is None else codes == domain.missing
-    labels = [label for label in domain.labels if label is not None]
+    if pa.types.is_dictionary(target):
+        labels = np.arange(domain.cardinality - (domain.missing is not None))
+        indices = pa.array(codes, type=target.index_type, mask=null, safe=False)
+        dictionary = decode(labels.astype(code_type(labels.size)), domain, target.value_type)
+        return pa.DictionaryArray.from_arrays(indices, dictionary, ordered=target.ordered)
     if domain.kind in {"text", "bins"}:
-        indices = pa.array(codes, type=_index_type(len(labels)), mask=null, safe=False)
-        return pa.DictionaryArray.from_arrays(indices, pa.array(labels, type=pa.string()))
-    # one entry more, for the code of the missing category
-    plain = np.array([*labels, 0], dtype=np.int64 if domain.kind == "integer" else np.bool_)
-    return pa.array(plain[codes], mask=null)
+        # through large text: Arrow's views of text cannot be taken
+        return pa.array(domain.labels, type=pa.large_string()).take(pa.array(codes)).cast(target)
+    # a value also for the code of the missing category, which stands for none
+    plain = np.array([label or 0 for label in domain.labels], dtype=target.to_pandas_dtype())
+    return pa.array(plain[codes], type=target, mask=null)
 
 
 def label_type(domain: Domain) -> pa.DataType:
-    """The Arrow type of `decode`."""
-    return decode(np.empty(0, dtype=code_type(domain.cardinality)), domain).type
+    """The Arrow type of labels by the domain alone: text and bins a dictionary, else int64 or bool."""
+    if domain.kind in {"text", "bins"}:
+        return pa.dictionary(index_type(domain.cardinality - (domain.missing is not None)), pa.string())
+    return pa.int64() if domain.kind == "integer" else pa.bool_()
 
 
-def _index_type(labels: int) -> pa.DataType:
+def index_type(labels: int) -> pa.DataType:
+    """The type of a dictionary's indices by the number of labels."""
     return pa.int8() if labels <= 2**7 else pa.int16() if labels <= 2**15 else pa.int32()
 
 

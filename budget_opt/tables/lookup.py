@@ -2,8 +2,11 @@
 
 A cell equals a label when it has the label's type and the same value: text by code points (no trim,
 no change of case, no Unicode normalization), integers from any integer type, booleans from booleans.
-Bins take any real number, compared as the double that it is. Nothing is ever converted in silence:
-a column of another type is refused with the way to cast it. A column's own dictionary says nothing.
+pandas holds integers with a gap as floating-point numbers, so an integer may stand as the number that
+is exactly it: 1.0 is 1 and -0.0 is 0, while 1.5, the infinite, and what is so large that other integers
+round to it are no integers, and NaN is missing. Bins take any real number, compared as the double that
+it is. Nothing is ever converted in silence: a column of another type is refused, with the way to cast
+it, unless all its cells are missing. A column's own dictionary says nothing.
 
 Cells of a CSV file are text. There an integer is its decimal text ("1", never "01" or " 1"), a
 boolean is "true" or "false", and a number for bins is a plain decimal ("12", "-0.5", "1e3").
@@ -19,9 +22,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from budget_opt.errors import DataError
 from budget_opt.model.domain import Domain, Kind, Label
-from budget_opt.tables.types import shown_type
+from budget_opt.tables.type_faults import type_fault
+from budget_opt.tables.types import exact_below
 
 Positions = npt.NDArray[np.int32]
 """The code of each cell, or one of the marks below."""
@@ -34,6 +37,10 @@ _INT64, _UINT64 = (-(2**63), 2**63 - 1), (0, 2**64 - 1)
 
 class Lookup(Protocol):
     """Finds the cells of one column, whose type must be the one of the declared categories."""
+
+    @property
+    def spellings(self) -> Sequence[str]:
+        """The labels as text cells spell them; none where the cells are no text."""
 
     def of(self, values: pa.Array) -> Positions:
         """The positions of plain (not dictionary) cells; `DataError` for a column of another type."""
@@ -50,8 +57,8 @@ def lookup_for(domain: Domain, name: str, *, released: bool, text: bool) -> Look
 
 
 def positions(values: pa.Array, lookup: Lookup) -> Positions:
-    """The position of every cell of a plain, dictionary or null array."""
-    if pa.types.is_null(values.type):
+    """The position of every cell of a plain or dictionary array; where all are missing, of any type."""
+    if _missing(values) == len(values):
         return np.full(len(values), MISSING, dtype=np.int32)
     if not pa.types.is_dictionary(values.type):
         return lookup.of(values)
@@ -69,13 +76,30 @@ class _Labels:
         self._labels, self._kind, self._name = labels, kind, name
         self._sets: dict[pa.DataType, tuple[pa.Array, Positions]] = {}
 
+    @property
+    def spellings(self) -> Sequence[str]:
+        """The labels where they are text."""
+        return [label for label in self._labels if isinstance(label, str)]
+
     def of(self, values: pa.Array) -> Positions:
-        _require_type(values.type, self._kind, self._name)
+        if not _FITS[self._kind](values.type):
+            raise type_fault(values.type, self._kind, self._labels, self._name)
+        if pa.types.is_floating(values.type):
+            return self._of_integral(values)
         values = values.cast(_wide(values.type))
         labels, codes = self._set(values.type)
         found: Positions = codes[_numpy(pc.index_in(values, value_set=labels).fill_null(-1))]
         if values.null_count:
             found[_numpy(values.is_null())] = MISSING
+        return found
+
+    def _of_integral(self, values: pa.Array) -> Positions:
+        """The positions of integers that stand as floating-point numbers."""
+        x = _doubles(values)
+        integral = (np.trunc(x) == x) & (np.abs(x) < exact_below(values.type))
+        found = self.of(pa.array(np.where(integral, x, 0).astype(np.int64)))
+        found[~integral] = NOT_A_NUMBER
+        found[np.isnan(x)] = MISSING
         return found
 
     def _set(self, wide: pa.DataType) -> tuple[pa.Array, Positions]:
@@ -95,11 +119,13 @@ class _Labels:
 class _Bins:
     """Numbers in bins: edge_i <= x < edge_{i+1}, the last bin closed."""
 
+    spellings: Sequence[str] = ()
+
     def __init__(self, edges: Sequence[float], name: str, text: bool) -> None:
         self._edges, self._name, self._text = np.array(edges), name, text
 
     def of(self, values: pa.Array) -> Positions:
-        x = _numpy((self._parsed(values) if self._text else self._converted(values)).fill_null(np.nan))
+        x = _doubles(self._parsed(values) if self._text else self._converted(values))
         first, last = self._edges[0], self._edges[-1]
         found = (np.searchsorted(self._edges, x, side="right") - 1).astype(np.int32)
         found[x == last] = self._edges.size - 2
@@ -110,12 +136,12 @@ class _Bins:
 
     def _parsed(self, values: pa.Array) -> pa.Array:
         """The doubles of CSV cells; what is not a plain decimal becomes infinite."""
-        _require_type(values.type, "text", self._name)
         plain = pc.match_substring_regex(values, _PLAIN_NUMBER)
         return pc.if_else(plain, values, "inf").cast(pa.float64())
 
     def _converted(self, values: pa.Array) -> pa.Array:
-        _require_type(values.type, "bins", self._name)
+        if not _FITS["bins"](values.type):
+            raise type_fault(values.type, "bins", (), self._name)
         if pa.types.is_decimal(values.type):
             # through text: Arrow's own conversion of decimals is not correctly rounded
             return values.cast(pa.string()).cast(pa.float64())
@@ -124,33 +150,12 @@ class _Bins:
 
 _FITS = {
     "text": lambda given: given in {pa.string(), pa.large_string(), pa.string_view()},
-    "integer": pa.types.is_integer,
+    "integer": lambda given: pa.types.is_integer(given) or pa.types.is_floating(given),
     "boolean": pa.types.is_boolean,
     "bins": lambda given: any(
         test(given) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
     ),
 }
-_ASKED = {
-    "text": ("text", 'a text type, for instance with pandas astype("string")'),
-    "integer": ("integers", 'an integer type, for instance with pandas astype("Int64")'),
-    "boolean": ("booleans", 'a boolean type, for instance with pandas astype("boolean")'),
-    "bins": ("bins of numbers", "an integer, floating or decimal type"),
-}
-_NULLABLE = (
-    ' pandas turns integers with missing values into double: use astype("Int64") and declare '
-    '"missing": "category".'
-)
-
-
-def _require_type(given: pa.DataType, kind: Kind, name: str) -> None:
-    if not _FITS[kind](given):
-        meaning, target = _ASKED[kind]
-        hint = _NULLABLE if kind == "integer" and pa.types.is_floating(given) else ""
-        raise DataError(
-            f"column {name!r} is of type {shown_type(given)}, and its declared categories are {meaning}. "
-            f"Cast the column to {target}, or declare the categories in the type of the column.{hint}",
-            column=name,
-        )
 
 
 def _wide(given: pa.DataType) -> pa.DataType:
@@ -164,6 +169,18 @@ def _wide(given: pa.DataType) -> pa.DataType:
 
 def _csv_text(label: Label) -> str:
     return str(label).lower() if isinstance(label, bool) else str(label)
+
+
+def _doubles(values: pa.Array) -> npt.NDArray[np.float64]:
+    """The numbers as doubles, which hold them exactly; null is NaN."""
+    return _numpy(values).astype(np.float64)
+
+
+def _missing(values: pa.Array) -> int:
+    """The number of nulls, and of NaN."""
+    if pa.types.is_floating(values.type):
+        return int(np.count_nonzero(np.isnan(_doubles(values))))
+    return int(values.null_count)
 
 
 def _numpy(values: pa.Array) -> npt.NDArray[Any]:

@@ -11,7 +11,8 @@ import pyarrow as pa
 
 Order = npt.NDArray[np.int64]
 
-_WIDE = {pa.string(): pa.large_string(), pa.string_view(): pa.large_string(), pa.binary(): pa.large_binary()}
+_OF_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+_WIDE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary(), **_OF_VIEWS}
 _SLICE_ROWS = 2**16
 
 
@@ -21,6 +22,11 @@ def released_type(given: pa.DataType) -> pa.DataType:
     A dictionary may list values that no row has.
     """
     return given.value_type if pa.types.is_dictionary(given) else given
+
+
+def held_type(given: pa.DataType) -> pa.DataType:
+    """The type in which a public column waits on disk: a slice of views would carry all their text."""
+    return _OF_VIEWS.get(released_type(given), released_type(given))
 
 
 def without_dictionary(column: pa.Array | pa.ChunkedArray) -> Any:

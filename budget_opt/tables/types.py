@@ -1,4 +1,4 @@
-"""Which types of columns have columns inside, and how a type is told without telling a cell (R10, R15)."""
+"""What a type of columns holds: columns inside, which are not told (R10, R15), or integers exactly."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ def nested_kind(given: pa.DataType) -> str | None:
 def shown_type(given: pa.DataType) -> str:
     """The type for a message: of a nested one only the kind, since a field's name may come from a cell."""
     return nested_kind(given) or str(given)
+
+
+def exact_below(floating: pa.DataType) -> int:
+    """The power of two below which a floating type holds every integer, and no other rounds to one."""
+    return int(2 ** {16: 11, 32: 24, 64: 53}[floating.bit_width])
 
 
 def _inner_kind(given: pa.DataType) -> str | None:
