@@ -9,7 +9,8 @@ from pathlib import Path
 
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
 extras = project["optional-dependencies"]
-listed = [*project["dependencies"], *extras["demo"], *extras["formulas"], *extras["codebooks"]]
+chosen = ("demo", "formulas", "codebooks", "opendp", "spark")
+listed = dict.fromkeys([*project["dependencies"], *(one for extra in chosen for one in extras[extra])])
 for requirement in listed:
     name, version = re.fullmatch(r"([A-Za-z0-9_-]+)>=([0-9.]+)", requirement).groups()
     print(f"{name}=={version}")

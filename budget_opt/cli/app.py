@@ -7,6 +7,7 @@ import typer
 from budget_opt.cli import (
     commands_compare,
     commands_data,
+    commands_export,
     commands_init,
     commands_plan,
     commands_problem,
@@ -39,4 +40,5 @@ app.command("compare")(commands_compare.compare)
 app.command("plan")(commands_plan.plan)
 app.command("least-total")(commands_plan.least_total)
 app.command("report")(commands_report.report)
+app.command("export")(commands_export.export)
 app.command("schema")(commands_problem.schema)
