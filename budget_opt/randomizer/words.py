@@ -19,11 +19,23 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from budget_opt.errors import RandomSourceError
+from budget_opt.randomizer.entropy import fresh_bytes
 
 KEY_BYTES = 32
 
 Words = npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
 """Words of 32 or 64 bits, shape (n,); of 128 bits as (n, 2) with the low half first."""
+
+_WORD_TYPES: dict[int, np.dtype[Any]] = {32: np.dtype("<u4"), 64: np.dtype("<u8"), 128: np.dtype("<u8")}
+
+_ZEROS = memoryview(bytes(2**20))
+"""What is encrypted, a piece at a time; apart from every target, and never written."""
+
+
+def empty_words(count: int, bits: int) -> Words:
+    """An array for `count` words of 32, 64 or 128 bits, not filled yet."""
+    words: Words = np.empty((count, 2) if bits == 128 else count, dtype=_WORD_TYPES[bits])
+    return words
 
 
 class WordStream(Protocol):
@@ -31,6 +43,13 @@ class WordStream(Protocol):
 
     def take(self, count: int) -> Words:
         """The next `count` words; `RandomSourceError` if there is any doubt about them."""
+
+    def fill(self, words: Words) -> None:
+        """Put the next words into an array of the caller's (`empty_words`), over whatever stands there.
+
+        The stream holds on to no array and hands out none: who fills one is the only one to have it.
+        Raises `RandomSourceError` if there is any doubt; the array is then not to be used.
+        """
 
 
 class WordSource(Protocol):
@@ -69,19 +88,32 @@ class _KeyStream(_NeverCopied):
 
     def take(self, count: int) -> Words:
         """The next `count` words."""
-        size = count * self._bits // 8
+        words = empty_words(count, self._bits)
+        self.fill(words)
+        return words
+
+    def fill(self, words: Words) -> None:
+        """Put the next words into an array as `empty_words` makes it."""
+        _require_same_process(self._process)
+        if words.dtype != _WORD_TYPES[self._bits] or not words.flags.c_contiguous:
+            raise RandomSourceError(f"words of {self._bits} bits fit no array of {words.dtype} or with gaps.")
+        target = words.reshape(-1).view(np.uint8).data
         with self._lock:
-            _require_same_process(self._process)
-            if self._cipher is None:
-                raise RandomSourceError("the random source is closed: its words are for one release.")
-            try:
-                block = self._cipher.update(bytes(size))
-            except Exception as failure:  # noqa: BLE001 - whatever a cipher raises, the release must stop
-                raise RandomSourceError(f"the key stream failed ({type(failure).__name__}).") from None
-        if len(block) != size:
-            raise RandomSourceError(f"the key stream gave {len(block)} bytes instead of {size}.")
-        words = np.frombuffer(block, dtype="<u4" if self._bits == 32 else "<u8")
-        return words.reshape(count, 2) if self._bits == 128 else words
+            for start in range(0, len(target), len(_ZEROS)):
+                self._encrypt_zeros(target[start : start + len(_ZEROS)])
+
+    def _encrypt_zeros(self, target: memoryview) -> None:
+        """The key stream is what the counter mode makes of zeros; a stream that failed once is at its end."""
+        if self._cipher is None:
+            raise RandomSourceError("the random source is closed: its words are for one release.")
+        try:
+            count = self._cipher.update_into(_ZEROS[: len(target)], target)
+        except Exception as failure:  # noqa: BLE001 - whatever a cipher raises, the release must stop
+            self._cipher = None
+            raise RandomSourceError(f"the key stream failed ({type(failure).__name__}).") from None
+        if count != len(target):
+            self._cipher = None
+            raise RandomSourceError(f"the key stream gave {count} bytes instead of {len(target)}.")
 
     def close(self) -> None:
         """Forget the key."""
@@ -100,14 +132,13 @@ class _KeyedWords(_NeverCopied):
 
     def stream(self, context: bytes, bits: int) -> WordStream:
         """The stream of a context; a second time is an error, as a word is never used twice (R6)."""
+        _require_same_process(self._process)
         with self._lock:
-            _require_same_process(self._process)
             if self._key is None:
                 raise RandomSourceError("the random source is closed: its words are for one release.")
             if context in self._streams:
                 raise RandomSourceError("the same words were asked for twice: every context has one stream.")
-            derived = HKDF(SHA256(), KEY_BYTES, salt=None, info=context).derive(self._key)
-            stream = self._streams[context] = _KeyStream(derived, bits)
+            stream = self._streams[context] = _KeyStream(derived_key(self._key, context), bits)
         return stream
 
     def close(self) -> None:
@@ -128,31 +159,28 @@ class SecureWords(_KeyedWords):
     """
 
     def __init__(self) -> None:
-        super().__init__(_fresh_key())
+        super().__init__(fresh_key())
 
 
 class SeededWords(_KeyedWords):
     """Words that a test can repeat, from a public seed: what they release is not private."""
 
     def __init__(self, seed: int) -> None:
-        super().__init__(
-            HKDF(SHA256(), KEY_BYTES, salt=None, info=b"seed for tests").derive(str(seed).encode())
-        )
+        super().__init__(derived_key(str(seed).encode(), b"seed for tests"))
 
 
-def _fresh_key() -> bytes:
-    try:
-        key: Any = os.urandom(KEY_BYTES)
-    except (OSError, NotImplementedError) as failure:
-        raise RandomSourceError(
-            f"the operating system gave no random bytes ({type(failure).__name__}); nothing was written."
-        ) from None
-    if not isinstance(key, bytes) or len(key) != KEY_BYTES:
-        raise RandomSourceError(f"the operating system gave too few of {KEY_BYTES} random bytes.")
-    return key
+def fresh_key() -> bytes:
+    """A key from the operating system; `RandomSourceError` where it gives none."""
+    return fresh_bytes(KEY_BYTES)
+
+
+def derived_key(key: bytes, context: bytes) -> bytes:
+    """The key of a context, HKDF-SHA256(key, context): it tells nothing of the key or of another context."""
+    return HKDF(SHA256(), KEY_BYTES, salt=None, info=context).derive(key)
 
 
 def _require_same_process(process: int) -> None:
+    """Asked before a lock is taken: one that a thread held at the fork is never released in the child."""
     if os.getpid() != process:
         raise RandomSourceError(
             "a forked process must not use the words of its parent: both would draw the same. "

@@ -2,18 +2,49 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
+import threading
+import tracemalloc
+from collections.abc import Callable
+
+import mpmath
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from budget_opt.errors import RandomSourceError
 from budget_opt.mechanisms.sampler import Sampler, sampler_for, sampler_of_width
 from budget_opt.randomizer import kernel as module
-from budget_opt.randomizer.kernel import BlindReport, RandomizedResponse, kernel_for, randomize_column
+from budget_opt.randomizer.kernel import BlindReport, Kernel, RandomizedResponse, kernel_for, randomize_column
 from budget_opt.randomizer.words import SeededWords, Words
-from budget_opt.tables.encoding import code_type
+from budget_opt.tables.encoding import Codes, code_type
 
 EDGES = (2, 3, 127, 128, 129, 255, 256, 257, 32767, 32768, 32769, 65535, 65536, 65537, 10**6)
+EPSILONS = (
+    0.1,
+    0.2,
+    0.3,
+    0.5,
+    0.7,
+    1.0,
+    1.3,
+    1.7,
+    2.0,
+    2.5,
+    3.0,
+    3.5,
+    4.0,
+    5.0,
+    6.0,
+    7.0,
+    8.0,
+    9.5,
+    11.0,
+    13.0,
+)
 
 
 def as_words(values: list[int], bits: int) -> Words:
@@ -76,23 +107,64 @@ def test_r1_any_word_and_any_cell(bits: int, r: int, epsilon: float, data: st.Da
     assert reports.tolist() == [expected(x, word, sampler.q, r)]
 
 
+class CountingWords:
+    """Stands for a key stream: all 2^16 words w 2^(b-16) in turn, again and again."""
+
+    def __init__(self, bits: int) -> None:
+        self.bits, self.given = bits, 0
+
+    def fill(self, words: Words) -> None:
+        top = np.arange(self.given, self.given + len(words), dtype=np.uint64) & np.uint64(2**16 - 1)
+        self.given += len(words)
+        if self.bits == 128:
+            words[:, 0] = 0
+        (words[:, 1] if self.bits == 128 else words)[...] = top << np.uint64(min(self.bits, 64) - 16)
+
+    def take(self, count: int) -> Words:
+        raise AssertionError("the kernel fills buffers")
+
+
+def counts_of_reports(kernel: Kernel, r: int, truths: list[int]) -> npt.NDArray[np.int64]:
+    """How often each truth is reported as each category under all 2^16 words, through the loop of chunks.
+
+    For one truth after another, 2^16 cells each: the chunks end between truths and leave a rest.
+    """
+    codes = np.repeat(np.array(truths, dtype=code_type(r)), 2**16)
+    reports = randomize_column(codes, CountingWords(kernel.bits), kernel)
+    rows = reports.reshape(len(truths), 2**16).astype(np.intp) + r * np.arange(len(truths))[:, None]
+    return np.bincount(rows.ravel(), minlength=r * len(truths)).reshape(len(truths), r)
+
+
 @pytest.mark.parametrize("bits", [32, 64, 128])
-@pytest.mark.parametrize("r", [*range(2, 11), 17, 32, 63, 64])
-def test_r1_a_counter_over_all_16_bit_words_gives_the_matrix_exactly(bits: int, r: int) -> None:
-    """q a multiple of 2^(b-16): the 2^16 words that end in zeros stand for equally many words each."""
-    unit = 1 << (bits - 16)
-    counter = np.arange(2**16, dtype=np.uint64)
-    if bits == 128:
-        words = np.stack([np.zeros_like(counter), counter << np.uint64(48)], axis=1)
-    else:
-        words = (counter << np.uint64(bits - 16)).astype(np.uint32 if bits == 32 else np.uint64)
-    for count in sorted({1, 2, 3, 100, 2**16 // r // 3, 2**16 // r // 2, (2**16 - 1) // r}):
-        kernel = RandomizedResponse(Sampler(r, bits, count * unit))
-        for x in {0, 1, r - 1}:
-            reports = kernel.report(np.full(2**16, x, dtype=np.uint8), words)
-            found = np.bincount(reports, minlength=r)
-            assert found[x] == 2**16 - (r - 1) * count
-            assert np.all(np.delete(found, x) == count)
+def test_r1_all_16_bit_words_give_the_claimed_matrix_for_every_r_and_20_epsilons(bits: int) -> None:
+    """The matrix is counted, and no count is off by one.
+
+    Let q = c 2^(b-16), with c = ceil(2^16 / (exp(e) + r - 1)) what the rule of DESIGN 2.8 says of 16 bits.
+    A word is w 2^(b-16) + t with w < 2^16 and t < 2^(b-16), and its u div q is
+    floor((w + t / 2^(b-16)) / c) = w div c, as c is an integer: every t gives the same report. So
+    2^(b-16) times the counts over t = 0 are the counts over all 2^b words.
+    """
+    for r, epsilon in itertools.product(range(2, 65), EPSILONS):
+        c = int(mpmath.ceil(2**16 / (mpmath.exp(epsilon) + r - 1)))
+        sampler = Sampler(r, bits, c << (bits - 16))
+        truths = sorted({0, r // 2, r - 1} if bits == 32 else {r // 2})
+        found = counts_of_reports(RandomizedResponse(sampler), r, truths)
+        claimed = np.full((len(truths), r), int(sampler.other_probability * 2**16))
+        claimed[np.arange(len(truths)), truths] = int(sampler.truth_probability * 2**16)
+        assert np.array_equal(found, claimed)
+        assert claimed.sum() == 2**16 * len(truths)
+        assert claimed.max() <= mpmath.exp(epsilon) * claimed.min()
+
+
+def test_r1_all_16_bit_words_fall_where_the_integers_of_a_release_say() -> None:
+    """With the q of a real allocation: the words w 2^(b-16) with u div q >= k are those from k q on."""
+    for r, epsilon in itertools.product(range(2, 65), EPSILONS):
+        sampler = sampler_for(epsilon, r)
+        assert sampler is not None
+        x, unit = r // 2, 2 ** (sampler.bits - 16)
+        starts = [-(-k * sampler.q // unit) for k in range(r)] + [2**16]
+        found = counts_of_reports(RandomizedResponse(sampler), r, [x])[0]
+        assert np.array_equal(np.roll(found, -x - 1), np.diff(starts))
 
 
 def test_words_and_columns_may_be_strided_or_empty() -> None:
@@ -105,19 +177,23 @@ def test_words_and_columns_may_be_strided_or_empty() -> None:
     assert randomize_column(codes[:0], SeededWords(1).stream(b"c", 32), RandomizedResponse(sampler)).size == 0
 
 
-@pytest.mark.parametrize("bits", [32, 64, 128])
-@pytest.mark.parametrize("extra", [-1, 0, 1])
-@pytest.mark.parametrize("chunks", [0, 1, 2])
-def test_r3_under_zero_words_every_cell_changes(zero_words, bits: int, extra: int, chunks: int) -> None:
-    count = max(0, chunks * module.CHUNK_CELLS + extra + (6 if chunks == 2 else 0))
-    sampler = Sampler(3, bits, 2 ** (bits - 3))
-    codes = np.arange(count, dtype=np.uint8) % 3
+C = module.CHUNK_CELLS
+Column = Callable[[int], Codes]
+
+
+@pytest.mark.parametrize("count", [0, 1, C - 1, C, C + 1, 2 * C + 7])
+@pytest.mark.parametrize(
+    ("r", "bits"), [(2, 32), (3, 32), (3, 64), (3, 128), (200, 32), (1000, 64), (70_000, 64)]
+)
+def test_r3_under_zero_words_every_cell_changes(zero_words, r: int, bits: int, count: int) -> None:
+    kernel = RandomizedResponse(Sampler(r, bits, 2**bits // (2 * r)))
+    codes = (np.arange(count) % r).astype(code_type(r))
     before = codes.copy()
-    reports = randomize_column(codes, zero_words.stream(b"c", bits), RandomizedResponse(sampler))
-    assert np.array_equal(reports, (before + 1) % 3)
+    reports = randomize_column(codes, zero_words.stream(b"c", bits), kernel)
+    assert np.array_equal(reports, (before + 1) % r)
     assert np.array_equal(codes, before)
     strided = np.repeat(codes, 2)[::2]
-    again = randomize_column(strided, zero_words.stream(b"c", bits), RandomizedResponse(sampler))
+    again = randomize_column(strided, zero_words.stream(b"c", bits), kernel)
     assert np.array_equal(again, reports)
 
 
@@ -136,14 +212,115 @@ def test_r5_with_the_same_words_a_changed_cell_changes_no_other_report(
     assert np.flatnonzero(first != second).tolist() == ([] if value == cells[place] else [place])
 
 
-def test_the_reports_do_not_depend_on_the_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    codes = np.arange(1000, dtype=np.uint8) % 7
-    results = []
+KINDS = {
+    "narrow first": (7, Sampler(7, 32, 2**28)),
+    "narrow last": (7, Sampler(7, 32, 2**20)),
+    "64 bits": (7, Sampler(7, 64, 2**60)),
+    "64 bits, narrow last": (7, Sampler(7, 64, 2**40)),
+    "128 bits": (7, Sampler(7, 128, 2**124)),
+    "sums wider than codes": (200, Sampler(200, 32, 2**23)),
+    "codes of 16 bits": (1000, Sampler(1000, 64, 2**53)),
+    "sums of 32 bits": (40_000, Sampler(40_000, 64, 2**48)),
+    "blind": (5, None),
+}
+"""Categories and integers for every path through the kernel."""
+
+
+def every_kind(test: Callable[..., None]) -> Callable[..., None]:
+    """Runs a test with the kernel of each kind, and a function that makes a column for it."""
+    cases = [(kernel_for(sampler, r), functools.partial(column_of, r)) for r, sampler in KINDS.values()]
+    return pytest.mark.parametrize(("kernel", "column"), cases, ids=list(KINDS))(test)
+
+
+def column_of(r: int, count: int) -> Codes:
+    codes: Codes = (np.arange(count) % r).astype(code_type(r))
+    return codes
+
+
+@every_kind
+def test_the_reports_do_not_depend_on_the_chunks(
+    monkeypatch: pytest.MonkeyPatch, kernel: Kernel, column: Column
+) -> None:
+    """Nor does anything of a chunk get into the next, or into a shorter last one."""
+    codes = column(1000)
+    whole = kernel.report(codes, SeededWords(3).stream(b"c", kernel.bits).take(1000))
     for chunk in (1, 13, 999, 1000, 1001):
         monkeypatch.setattr(module, "CHUNK_CELLS", chunk)
-        stream = SeededWords(3).stream(b"c", 64)
-        results.append(randomize_column(codes, stream, RandomizedResponse(Sampler(7, 64, 2**60))).tolist())
-    assert all(result == results[0] for result in results)
+        reports = randomize_column(codes, SeededWords(3).stream(b"c", kernel.bits), kernel)
+        assert np.array_equal(reports, whole)
+
+
+@every_kind
+def test_the_words_and_cells_that_are_given_stay_as_they_are(kernel: Kernel, column: Column) -> None:
+    codes, words = column(100), SeededWords(3).stream(b"c", kernel.bits).take(100)
+    before = codes.copy(), words.copy()
+    reports = kernel.report(codes, words)
+    assert np.array_equal(codes, before[0])
+    assert np.array_equal(words, before[1])
+    buffers = kernel.buffers(150)
+    buffers.words[:100] = words
+    kernel.report_into(codes, buffers, codes)
+    assert np.array_equal(codes, reports)
+
+
+@every_kind
+def test_no_chunk_takes_memory_beyond_the_buffers_of_the_call(kernel: Kernel, column: Column) -> None:
+    codes, stream = column(5 * C + 3), SeededWords(3).stream(b"c", kernel.bits)
+    buffers = kernel.buffers(C)
+    room = codes.nbytes + sum(part.nbytes for part in (buffers.words, buffers.sums, buffers.lesser))
+    tracemalloc.start()
+    try:
+        randomize_column(codes, stream, kernel)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # 128 bits, which few allocations need, are searched for among thresholds: two arrays of indices a chunk
+    searched = 3 * 8 * C if kernel.bits == 128 else 0
+    assert peak <= room + searched + C // 2  # half of the smallest array of a chunk
+
+
+@every_kind
+def test_r6_threads_share_a_kernel_and_no_buffer(
+    kernel: Kernel, column: Column, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each thread's column is what it is alone, though their chunks are randomized at the same time."""
+    monkeypatch.setattr(module, "CHUNK_CELLS", 500)
+    codes = column(20_000)
+
+    def alone(seed: int) -> Codes:
+        return randomize_column(codes, SeededWords(seed).stream(b"c", kernel.bits), kernel)
+
+    found: dict[int, Codes] = {}
+    threads = [threading.Thread(target=lambda i=i: found.update({i: alone(i)})) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.array_equal(found[seed], alone(seed)) for seed in range(4))
+
+
+def test_r7_no_reports_come_back_where_the_words_of_a_later_chunk_fail(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "CHUNK_CELLS", 10)
+    source = SeededWords(1)
+    stream = source.stream(b"c", 32)
+
+    class Closing(CountingWords):
+        def fill(self, words: Words) -> None:
+            stream.fill(words)
+            source.close()
+
+    with pytest.raises(RandomSourceError, match="closed"):
+        randomize_column(np.zeros(11, dtype=np.uint8), Closing(32), RandomizedResponse(Sampler(5, 32, 2**29)))
+
+
+@pytest.mark.parametrize("given", [0, 1, 9, 11])
+@pytest.mark.parametrize("bits", [32, 128])
+def test_r6_r7_one_word_is_never_spread_over_several_cells(given: int, bits: int) -> None:
+    kernel = RandomizedResponse(Sampler(5, bits, 2 ** (bits - 3)))
+    with pytest.raises(RandomSourceError, match=f"{given} words for 10 cells"):
+        kernel.report(np.zeros(10, dtype=np.uint8), SeededWords(1).stream(b"c", bits).take(given))
 
 
 @pytest.mark.parametrize("r", EDGES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import hmac
+import itertools
 import os
 import pickle
 import random
@@ -14,12 +15,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from budget_opt.errors import RandomSourceError
 from budget_opt.randomizer import words as module
-from budget_opt.randomizer.words import SecureWords, SeededWords, Words
+from budget_opt.randomizer.words import SecureWords, SeededWords, Words, empty_words
 
 KEY = bytes(range(32))
 
@@ -37,6 +39,13 @@ def hkdf(key: bytes, info: bytes, length: int, salt: bytes = b"") -> bytes:
 def aes_block(key: bytes, block: bytes) -> bytes:
     encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
     return encryptor.update(block) + encryptor.finalize()
+
+
+def ctr_stream(key: bytes, size: int) -> bytes:
+    """Counter mode from block mode: AES of 0, 1, 2, … as numbers of 16 bytes, high byte first."""
+    blocks = np.zeros((-(-size // 16), 2), dtype=">u8")
+    blocks[:, 1] = np.arange(len(blocks))
+    return aes_block(key, blocks.tobytes())[:size]
 
 
 def numbers(words: Words) -> list[int]:
@@ -73,7 +82,8 @@ def test_word_i_is_word_i_of_the_counter_mode_key_stream_whatever_is_taken_at_a_
 ) -> None:
     context = b"a context" * 5000
     key = hkdf(KEY, context, 32)
-    stream = b"".join(aes_block(key, i.to_bytes(16, "big")) for i in range(1000))
+    stream = ctr_stream(key, 16_000)
+    assert stream[:48] == b"".join(aes_block(key, i.to_bytes(16, "big")) for i in range(3))
     size = bits // 8
     expected = [int.from_bytes(stream[i : i + size], "little") for i in range(0, len(stream), size)]
     source = known_key.stream(context, bits)
@@ -112,35 +122,48 @@ def test_r6_nothing_is_copied_or_pickled(source: Callable[[], Any], copied: Call
             copied(thing)
 
 
-def test_r6_threads_never_get_the_same_word(known_key: SecureWords) -> None:
+@pytest.mark.parametrize("count", [50, 200_000])
+def test_r6_threads_never_get_the_same_word(known_key: SecureWords, count: int) -> None:
+    """Half of them take words, half fill arrays of their own; also more words than are made at a time."""
     stream = known_key.stream(b"c", 64)
-    taken: list[list[int]] = [[] for _ in range(4)]
+    rounds = 200 if count == 50 else 2
+    taken: list[list[Words]] = [[] for _ in range(4)]
 
-    def draw(mine: list[int]) -> None:
-        for _ in range(200):
-            mine.extend(stream.take(50).tolist())
+    def draw(number: int) -> None:
+        room = empty_words(count, 64)
+        for _ in range(rounds):
+            if number % 2:
+                taken[number].append(stream.take(count))
+            else:
+                stream.fill(room)
+                taken[number].append(room.copy())
 
-    threads = [threading.Thread(target=draw, args=(mine,)) for mine in taken]
+    threads = [threading.Thread(target=draw, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    key = hkdf(KEY, b"c", 32)
-    expected = np.frombuffer(
-        b"".join(aes_block(key, i.to_bytes(16, "big")) for i in range(20_000)), dtype="<u8"
-    )
-    assert sorted(word for mine in taken for word in mine) == sorted(expected.tolist())
+    total = 4 * rounds * count
+    expected = np.frombuffer(ctr_stream(hkdf(KEY, b"c", 32), 8 * total), dtype="<u8")
+    found = np.concatenate([words for mine in taken for words in mine])
+    assert np.array_equal(np.sort(found), np.sort(expected))
+    # what one call gives is one piece of the stream
+    place = {int(word): i for i, word in enumerate(expected[::count])}
+    pieces = [(place[int(words[0])], words) for mine in taken for words in mine]
+    assert all(np.array_equal(words, expected[i * count : (i + 1) * count]) for i, words in pieces)
 
 
 FORK = """
-import os
+import os, signal
 from budget_opt.errors import RandomSourceError
 from budget_opt.randomizer.words import SecureWords
 source = SecureWords()
 stream = source.stream(b"c", 32)
 refused = 0
-child = os.fork()
+with source._lock, stream._lock:  # as if other threads were drawing at that moment
+    child = os.fork()
 if child == 0:
+    signal.alarm(20)
     for draw in (lambda: stream.take(1), lambda: source.stream(b"d", 32)):
         try:
             draw()
@@ -179,31 +202,89 @@ def test_r7_without_a_whole_key_there_is_no_source(
 
 
 class BrokenCipher:
-    """A cipher that gives `answer`, or raises it."""
+    """A cipher that says it has written `answer` bytes, or raises it."""
 
-    def __init__(self, answer: bytes | Exception) -> None:
-        self.answer = answer
+    def __init__(self, answer: int | Exception) -> None:
+        self.answer, self.asked = answer, list[int]()
 
     def encryptor(self) -> BrokenCipher:
         return self
 
-    def update(self, data: bytes) -> bytes:
+    def update_into(self, data: bytes, target: npt.NDArray[np.uint8]) -> int:
+        self.asked.append(len(data))
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
 
 
+@pytest.mark.parametrize("answer", [0, 39, 41, ValueError(KEY.hex()), MemoryError(), BufferError()], ids=repr)
 @pytest.mark.parametrize(
-    "answer", [b"", bytes(39), bytes(41), ValueError(KEY.hex()), MemoryError()], ids=repr
+    "draw", [lambda stream: stream.take(10), lambda stream: stream.fill(empty_words(10, 32))]
 )
-def test_r7_a_key_stream_that_fails_or_is_short_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, answer: bytes | Exception
+def test_r7_a_key_stream_that_fails_or_is_short_is_an_error_and_at_its_end(
+    monkeypatch: pytest.MonkeyPatch, answer: int | Exception, draw: Callable[[Any], Any]
 ) -> None:
-    monkeypatch.setattr(module, "Cipher", lambda *_: BrokenCipher(answer))
+    cipher = BrokenCipher(answer)
+    monkeypatch.setattr(module, "Cipher", lambda *_: cipher)
     stream = SecureWords().stream(b"c", 32)
     with pytest.raises(RandomSourceError) as caught:
-        stream.take(10)
+        draw(stream)
     assert KEY.hex() not in str(caught.value)
+    with pytest.raises(RandomSourceError, match="closed"):
+        draw(stream)
+    assert cipher.asked == [40]
+
+
+def test_r7_a_piece_that_is_short_after_whole_ones_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More words than are encrypted at a time."""
+    cipher = BrokenCipher(2**20)
+    monkeypatch.setattr(module, "Cipher", lambda *_: cipher)
+    with pytest.raises(RandomSourceError, match="1048576 bytes instead of 4"):
+        SecureWords().stream(b"c", 32).take(2**18 + 1)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.empty(10, np.uint64),
+        np.empty(10, np.int32),
+        np.empty(10, ">u4"),
+        np.empty(20, np.uint32)[::2],
+        np.empty((10, 2), np.uint32)[:, 0],
+        np.empty(10, np.uint32)[::-1],
+        np.frombuffer(bytes(40), np.uint32),
+    ],
+    ids=["wide", "signed", "swapped", "strided", "column", "reversed", "read-only"],
+)
+def test_r7_words_never_go_into_a_copy_of_the_array_that_was_given(array: npt.NDArray[Any]) -> None:
+    with pytest.raises(RandomSourceError):
+        SecureWords().stream(b"c", 32).fill(array)
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+def test_filling_and_taking_give_the_words_of_one_stream_in_turn(bits: int) -> None:
+    whole = SeededWords(1).stream(b"c", bits).take(600_000)
+    stream, found = SeededWords(1).stream(b"c", bits), []
+    room = empty_words(300_000, bits)
+    for count in (1, 0, 300_000, 5, 199_994, 100_000):
+        if count % 2:
+            found.append(stream.take(count))
+        else:
+            stream.fill(room[:count])
+            found.append(room[:count].copy())
+    assert np.array_equal(np.concatenate(found), whole)
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+def test_r6_words_that_were_handed_out_are_in_no_array_that_is_filled_later(bits: int) -> None:
+    stream, room = SecureWords().stream(b"c", bits), empty_words(1000, bits)
+    taken = [stream.take(1000) for _ in range(3)]
+    kept = [words.copy() for words in taken]
+    stream.fill(room)
+    taken.append(stream.take(1000))
+    assert all(np.array_equal(words, before) for words, before in zip(taken[:3], kept, strict=True))
+    assert not any(np.shares_memory(one, two) for one, two in itertools.combinations([*taken, room], 2))
+    assert not any(module._ZEROS)
 
 
 def test_a_closed_source_gives_no_words_and_has_no_key(known_key: SecureWords) -> None:
