@@ -11,30 +11,52 @@ from budget_opt.errors import InputError
 
 if TYPE_CHECKING:
     from budget_opt.randomizer.files import FileOptions
+    from budget_opt.randomizer.keyed_release import KeyedRelease
     from budget_opt.randomizer.release import Release
 
 _ORDER = "Read one from a file with Allocation.read(path); the table comes first."
 
 
 def randomize(
-    table: Any, allocation: Allocation, row_order: Literal["shuffle", "public"] | None = None
+    table: Any,
+    allocation: Allocation,
+    row_order: Literal["shuffle", "public"] | None = None,
+    *,
+    release: KeyedRelease | None = None,
+    row_id: str | None = None,
 ) -> Any:
     """Randomize a pandas or polars data frame or a pyarrow table; the same kind comes back.
 
     Every attribute is randomized with fresh words from the operating system (DESIGN 2.8), public
     columns pass as they are, attributes with epsilon 0 and dropped columns are left out, and rows are
     shuffled unless `row_order` (else the allocation's) is "public". Every call is another release of
-    the same people: its loss adds. Raises `DataError` (columns, counts and rows, never a value),
-    `InputError`, `RandomSourceError`, and `VerificationError` for an allocation that overspends.
+    the same people: its loss adds.
+
+    With a `release` the words come from its key, so that the same rows give the same reports, in the same
+    order, whenever and wherever that is done: one release, whose loss counts once (see `KeyedRelease`
+    for what that asks of you). Rows are known by the ids in the column `row_id`, which the problem
+    must list under dropped or public, or else by their positions.
+
+    Raises `DataError` (columns, counts and rows, never a value), `InputError`, `RandomSourceError`, and
+    `VerificationError` for an allocation that overspends.
     """
+    from budget_opt.randomizer.keyed_release import KeyedRelease, KeyedRows
     from budget_opt.randomizer.table import randomize_table
     from budget_opt.verifier.static import verify_privacy
 
     require(allocation, Allocation, "allocation", _ORDER)
     if isinstance(table, str | Path):
         raise InputError("table: is a path. Use randomize_file(source, allocation, target) for files.")
+    if release is not None:
+        require(release, KeyedRelease, "release", 'Make one with KeyedRelease("name of the data").')
+    elif row_id is not None:
+        raise InputError(
+            "row_id: names the rows of a keyed release, and none is given. Give release=KeyedRelease(…), or "
+            "leave row_id out."
+        )
     verify_privacy(allocation).require()
-    return randomize_table(table, allocation, row_order=row_order).table
+    keyed = None if release is None else KeyedRows(release, row_id)
+    return randomize_table(table, allocation, row_order=row_order, keyed=keyed).table
 
 
 def randomize_file(

@@ -17,6 +17,9 @@ Field: TypeAlias = "str | int | bool | Sequence[Field] | None"
 
 _FORMAT = ("budget-opt/words", 1)
 
+ROW_ORDER = ("row order",)
+"""The purpose of the words that shuffle the rows of a single-use release."""
+
 
 def encoded(field: Field) -> bytes:
     """The field in bytes: injective, types included (1, "1", True and ["1"] all differ)."""
@@ -36,20 +39,22 @@ def _tagged(field: Field) -> tuple[bytes, bytes]:
     return b"l", b"".join(encoded(item) for item in field)
 
 
-def report_context(name: str, domain: Domain, sampler: Sampler) -> bytes:
-    """The context of an attribute's words: format, mechanism, attribute, ordered categories, b and q."""
-    return encoded((*_FORMAT, "randomized response", name, *_categories(domain), sampler.bits, sampler.q))
+def report_purpose(name: str, domain: Domain, sampler: Sampler | None) -> tuple[Field, ...]:
+    """What an attribute's words are for: mechanism, attribute, ordered categories with types, b and q.
+
+    Without a sampler: the words of an attribute that is reported without looking at it.
+    """
+    if sampler is None:
+        return ("uniform report", name, domain.kind, domain.labels)
+    return ("randomized response", name, domain.kind, domain.labels, sampler.bits, sampler.q)
 
 
-def blind_context(name: str, domain: Domain) -> bytes:
-    """The context of the words of an attribute that is reported without looking at it."""
-    return encoded((*_FORMAT, "uniform report", name, *_categories(domain)))
+def single_use_context(purpose: Sequence[Field]) -> bytes:
+    """The context of words under a key of one release."""
+    return encoded((*_FORMAT, *purpose))
 
 
-def row_order_context() -> bytes:
-    """The context of the words that shuffle the rows."""
-    return encoded((*_FORMAT, "row order"))
-
-
-def _categories(domain: Domain) -> tuple[Field, ...]:
-    return domain.kind, domain.labels
+def keyed_context(data: str, number: int, row_id: str | None, purpose: Sequence[Field]) -> bytes:
+    """The context of words under a key that is kept: also data set, release, and how rows are named."""
+    naming = ("position",) if row_id is None else ("id", row_id)
+    return encoded((*_FORMAT, "keyed", data, number, naming, purpose))

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from budget_opt.allocation import Allocation
-from budget_opt.randomizer.order import same_order, shuffled_order
+from budget_opt.randomizer.drawing import ascending, drawing_for
+from budget_opt.randomizer.keyed_release import KeyedRows
 from budget_opt.randomizer.plan import Plan, plan_for
 from budget_opt.randomizer.release import Release, row_order_of
-from budget_opt.randomizer.reports import Reports
-from budget_opt.randomizer.words import SecureWords, SeededWords
-from budget_opt.tables.encoding import Codes, decode
+from budget_opt.randomizer.row_names import RowIds, RowNames, positions, require_row_id, unnamed
+from budget_opt.randomizer.unique_names import require_unique
+from budget_opt.randomizer.words import SeededWords
+from budget_opt.tables.encoding import Codes
 from budget_opt.tables.findings import Findings
-from budget_opt.tables.frames import FrameSource, Labels
+from budget_opt.tables.frames import FrameSource
+from budget_opt.tables.label_types import Labels
+from budget_opt.tables.public import Order
 from budget_opt.tables.reading import encoders_for
 
 
@@ -23,29 +29,33 @@ def randomize_table(
     row_order: str | None = None,
     include_empty: bool = False,
     words: SeededWords | None = None,
+    keyed: KeyedRows | None = None,
 ) -> Release:
     """Randomize a pandas or polars data frame, a pyarrow table or record batch; the same kind comes back.
 
     Columns stand in the table's order; rows are shuffled unless `row_order` (else the allocation's)
     is "public". `include_empty` also releases the attributes without a sampler, as pure noise.
-    `words` are for tests: what they release is marked as not private.
+    Words are fresh ones, those of a `keyed` release, or `words` for tests: what these release is marked
+    as not private.
 
     Raises `DataError` (columns without a budget or absent, cells outside their domains: all at once,
-    before a word is drawn), `InputError` (row_order) and `RandomSourceError`.
+    before a word is drawn; ids of rows that are missing or not unique), `InputError` (row_order) and
+    `RandomSourceError`.
     """
     kind = row_order_of(row_order, allocation.row_order)
     source = FrameSource(table)
     plan = plan_for(source, allocation, include_empty=include_empty)
-    codes = _codes(source, plan)
-    drawn = SecureWords() if words is None else words
+    if keyed is not None and keyed.row_id is not None:
+        require_row_id(keyed.row_id, source.names, allocation)
+    codes, names = _read(source, plan, keyed)
+    drawing = drawing_for(plan.randomized, words, keyed)
     try:
-        reports = Reports(plan.randomized, drawn).of(codes)
-        order = same_order(source.rows) if kind == "public" else shuffled_order(source.rows, drawn)
+        reports = drawing.reports(codes, names)
+        order = _same_order(source.rows) if kind == "public" else ascending(drawing.order_keys(names))
     finally:
-        drawn.close()
+        drawing.close()
     labels = {
-        name: Labels(decode(reports[name][order], domain), domain.missing is not None)
-        for name, domain in plan.domains.items()
+        name: Labels(reports[name][order], attribute.domain) for name, attribute in plan.randomized.items()
     }
     return Release(
         table=source.rebuilt(plan.columns, labels, order),
@@ -56,10 +66,22 @@ def randomize_table(
     )
 
 
-def _codes(source: FrameSource, plan: Plan) -> dict[str, Codes]:
+def _read(source: FrameSource, plan: Plan, keyed: KeyedRows | None) -> tuple[dict[str, Codes], RowNames]:
+    """The codes of all columns and the names of all rows; `DataError` tells all faults."""
     findings, codes = Findings(), {}
     for name, encoder in encoders_for(source, plan.domains).items():
         with findings.collecting(name):
             codes[name] = encoder.codes(findings, source.column(name))
+    names = unnamed(source.rows) if keyed is None else positions(0, source.rows)
+    ids = None if keyed is None or keyed.row_id is None else RowIds(keyed.release, keyed.row_id)
+    if ids is not None:
+        with findings.collecting(ids.column_name):
+            names = ids.names(findings, source.column(ids.column_name), 0)
     findings.require_none()
-    return codes
+    if ids is not None:
+        require_unique(lambda: iter([(0, names)]), ids.column_name)
+    return codes, names
+
+
+def _same_order(rows: int) -> Order:
+    return np.arange(rows, dtype=np.int64)

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from budget_opt.mechanisms.sampler import Sampler
 from budget_opt.model.domain import Domain
-from budget_opt.randomizer.context import blind_context, encoded, report_context, row_order_context
+from budget_opt.randomizer.context import (
+    ROW_ORDER,
+    encoded,
+    keyed_context,
+    report_purpose,
+    single_use_context,
+)
 
 
 def decoded(data: bytes) -> Any:
@@ -58,38 +64,54 @@ def test_a_context_can_be_read_back(field: Any) -> None:
 SAMPLER = Sampler(3, 32, 10**9)
 DOMAIN = Domain("text", ("a", "b", "c"))
 
+PURPOSES = [
+    report_purpose("x", DOMAIN, SAMPLER),
+    report_purpose("y", DOMAIN, SAMPLER),
+    report_purpose("x", dataclasses.replace(DOMAIN, labels=("b", "a", "c")), SAMPLER),
+    report_purpose("x", dataclasses.replace(DOMAIN, labels=("a", "b", "C")), SAMPLER),
+    report_purpose("x", dataclasses.replace(DOMAIN, labels=("a", "b", None)), SAMPLER),
+    report_purpose("x", Domain("bins", ("a", "b", "c"), (0.0, 1.0, 2.0, 3.0)), SAMPLER),
+    report_purpose("x", Domain("text", ("1", "2", "3")), SAMPLER),
+    report_purpose("x", Domain("integer", (1, 2, 3)), SAMPLER),
+    report_purpose("x", Domain("text", ("ab", "", "c")), SAMPLER),
+    report_purpose("x", Domain("text", ("a", "bc", "")), SAMPLER),
+    report_purpose("x", DOMAIN, Sampler(3, 32, 10**9 + 1)),
+    report_purpose("x", DOMAIN, Sampler(3, 64, 10**9)),
+    report_purpose("x", DOMAIN, Sampler(3, 128, 10**9)),
+    report_purpose("x", DOMAIN, None),
+    report_purpose("y", DOMAIN, None),
+    ROW_ORDER,
+]
 
-def test_any_change_of_a_parameter_changes_the_context() -> None:
-    contexts = [
-        report_context("x", DOMAIN, SAMPLER),
-        report_context("y", DOMAIN, SAMPLER),
-        report_context("x", dataclasses.replace(DOMAIN, labels=("b", "a", "c")), SAMPLER),
-        report_context("x", dataclasses.replace(DOMAIN, labels=("a", "b", "C")), SAMPLER),
-        report_context("x", dataclasses.replace(DOMAIN, labels=("a", "b", None)), SAMPLER),
-        report_context("x", Domain("bins", ("a", "b", "c"), (0.0, 1.0, 2.0, 3.0)), SAMPLER),
-        report_context("x", Domain("text", ("1", "2", "3")), SAMPLER),
-        report_context("x", Domain("integer", (1, 2, 3)), SAMPLER),
-        report_context("x", Domain("text", ("ab", "", "c")), SAMPLER),
-        report_context("x", Domain("text", ("a", "bc", "")), SAMPLER),
-        report_context("x", DOMAIN, Sampler(3, 32, 10**9 + 1)),
-        report_context("x", DOMAIN, Sampler(3, 64, 10**9)),
-        report_context("x", DOMAIN, Sampler(3, 128, 10**9)),
-        blind_context("x", DOMAIN),
-        blind_context("y", DOMAIN),
-        row_order_context(),
-    ]
+
+def test_r33_any_change_of_a_parameter_changes_the_context() -> None:
+    contexts = [single_use_context(purpose) for purpose in PURPOSES]
+    contexts += [keyed_context("d", 1, None, purpose) for purpose in PURPOSES]
+    contexts += [keyed_context("d", 1, "id", purpose) for purpose in PURPOSES]
     assert len(set(contexts)) == len(contexts)
     assert len({encoded(field) for field in (1, "1", True, (1,), ("1",), None, (), "", 0, False)}) == 10
 
 
+def test_r33_data_set_release_and_naming_of_rows_have_a_part_in_a_keyed_context() -> None:
+    named = [
+        (data, number, row_id)
+        for data in ("d", "D", "d1")
+        for number in (1, 2, 11)
+        for row_id in (None, "id", "ID", "position")
+    ]
+    assert len({keyed_context(*one, PURPOSES[0]) for one in named}) == len(named)
+
+
 def test_the_context_of_an_attribute_says_format_mechanism_categories_and_integers() -> None:
-    assert decoded(report_context("x", DOMAIN, SAMPLER)) == (
+    purpose = ("randomized response", "x", "text", ("a", "b", "c"), 32, 10**9)
+    assert decoded(single_use_context(PURPOSES[0])) == ("budget-opt/words", 1, *purpose)
+    assert decoded(keyed_context("survey", 7, None, PURPOSES[0])) == (
         "budget-opt/words",
         1,
-        "randomized response",
-        "x",
-        "text",
-        ("a", "b", "c"),
-        32,
-        10**9,
+        "keyed",
+        "survey",
+        7,
+        ("position",),
+        purpose,
     )
+    assert decoded(keyed_context("survey", 7, "person", ROW_ORDER))[5:] == (("id", "person"), ("row order",))

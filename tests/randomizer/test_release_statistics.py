@@ -1,8 +1,7 @@
 """Releases with real words have the claimed distribution: R9, R33.
 
-Every count of reports is binomial with a known probability. A test fails where any count is outside
-the exact binomial range whose tails have 1e-9 together, shared out over its counts (Bonferroni): the
-false-alarm rate of each test is at most 1e-9. With the 400,000 cells used a category's count is found
+Every count of reports is binomial with a known probability; each test has a false-alarm rate of at most
+1e-9 a call of `assert_binomial`. With the 400,000 cells used a category's count is found
 wrong when its probability is off by 7 standard deviations, that is by 0.0055 or less: p + (1-p) p for
 p is off by 0.2 at r = 2 and epsilon 1.
 """
@@ -15,33 +14,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pytest
-from scipy.stats import binom
 
 from budget_opt.allocation import Allocation
 from budget_opt.model.attribute import Attribute
 from budget_opt.randomizer.table import randomize_table
 from budget_opt.tables.reading import read_codes
+from tests.randomizer.exact_counts import assert_binomial, claimed
 
-FALSE_ALARM = 1e-9
 ROWS = 400_000
 
 EvenSplit = Callable[..., Allocation]
 
 
-def assert_binomial(
-    counts: npt.NDArray[np.int64], trials: int, probabilities: npt.NDArray[np.float64]
-) -> None:
-    tail = FALSE_ALARM / (2 * counts.size)
-    assert np.all(binom.cdf(counts, trials, probabilities) > tail)
-    assert np.all(binom.sf(counts - 1, trials, probabilities) > tail)
-
-
 def matrix(allocation: Allocation, name: str) -> npt.NDArray[np.float64]:
-    attribute = allocation[name]
-    r = attribute.cardinality
-    others = np.full((r, r), attribute.other_probability)
-    np.fill_diagonal(others, attribute.truth_probability)
-    return others
+    return claimed(allocation[name])
 
 
 def released_codes(table: pa.Table, allocation: Allocation) -> dict[str, npt.NDArray[np.int64]]:
@@ -57,11 +43,11 @@ def released_codes(table: pa.Table, allocation: Allocation) -> dict[str, npt.NDA
 )
 def test_r9_every_row_of_the_matrix_is_met(r: int, epsilon: float, even_split: EvenSplit) -> None:
     allocation = even_split(epsilon, Attribute("x", categories=r))
-    claimed = matrix(allocation, "x")
+    rows = matrix(allocation, "x")
     for truth in {0, r // 2, r - 1}:
         table = pa.table({"x": np.full(ROWS, truth, dtype=np.int64)})
         counts = np.bincount(released_codes(table, allocation)["x"], minlength=r)
-        assert_binomial(counts, ROWS, claimed[truth])
+        assert_binomial(counts, ROWS, rows[truth])
 
 
 @pytest.mark.parametrize("epsilon", [30.0, 60.0])

@@ -1,0 +1,165 @@
+"""Key files: strict JSON that only its owner can read.
+
+    {"format": "budget-opt/key", "version": 1, "data": "health survey 2026", "number": 1, "key": "…"}
+
+`key` is the 32 bytes in hexadecimal. No message shows anything of a file's content.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from budget_opt.errors import InputError
+from budget_opt.randomizer.words import KEY_BYTES
+
+FORMAT = "budget-opt/key"
+VERSION = 1
+
+_FIELDS = ("format", "version", "data", "number", "key")
+_LARGEST_FILE = 2**16
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+class KeyDocument(NamedTuple):
+    """What a key file holds; `data` and `number` are as they stand there."""
+
+    data: Any
+    number: Any
+    key: bytes
+
+    def __repr__(self) -> str:
+        return f"KeyDocument(data={self.data!r}, number={self.number!r})"
+
+
+def write_key(path: Path, document: KeyDocument) -> None:
+    """Make the file with mode 0600, and with it the folders that are missing with mode 0700.
+
+    It is on the disk when this returns. Raises `InputError` where there is something at the path,
+    others can write into the folder, or the file cannot be written; then none is left behind.
+    """
+    values = (FORMAT, VERSION, document.data, document.number, document.key.hex())
+    content = json.dumps(dict(zip(_FIELDS, values, strict=True)), ensure_ascii=False, indent=2) + "\n"
+    with _told(path):
+        _make_private(path.parent)
+        _require_private_folder(path)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _flag("O_NOFOLLOW"), 0o600)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content.encode())
+                file.flush()
+                os.fsync(file.fileno())
+            _sync_folder(path.parent)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+
+
+def read_key(path: Path) -> KeyDocument:
+    """The content of a key file; `InputError` where others can read it, and for anything but a key file."""
+    with _told(path):
+        _require_private_folder(path)
+        handle = os.open(path, os.O_RDONLY | _flag("O_NOFOLLOW") | _flag("O_NONBLOCK"))
+        with os.fdopen(handle, "rb") as file:
+            _require_private_file(path, os.fstat(file.fileno()))
+            content = file.read(_LARGEST_FILE + 1)
+    return _parsed(path, content)
+
+
+def _parsed(path: Path, content: bytes) -> KeyDocument:
+    try:
+        fields = json.loads(content.decode(), object_pairs_hook=_distinct, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        _refuse(path, "is not JSON")
+    if not isinstance(fields, dict) or fields.get("format") != FORMAT:
+        _refuse(path, f'has not "format": "{FORMAT}"')
+    if fields.get("version") != VERSION or isinstance(fields["version"], bool | float):
+        _refuse(path, f'has not "version": {VERSION}, the only one that is read here')
+    if set(fields) != set(_FIELDS):
+        _refuse(path, f"must have exactly the fields {', '.join(_FIELDS)}")
+    key = fields["key"]
+    if not isinstance(key, str) or len(key) != 2 * KEY_BYTES or not set(key) <= set("0123456789abcdef"):
+        _refuse(path, f"must have a key of {2 * KEY_BYTES} hexadecimal digits")
+    return KeyDocument(fields["data"], fields["number"], bytes.fromhex(key))
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("a field stands twice")
+    return fields
+
+
+def _no_number(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")
+
+
+def _refuse(path: Path, what: str) -> NoReturn:
+    raise InputError(
+        f"{path}: is no whole key file: {what}. Use the file that KeyedRelease.write made, unchanged."
+    ) from None
+
+
+def _require_private_file(path: Path, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError(f"{path}: is not a file. Give the path of a key file.")
+    if os.name != "posix":
+        return
+    if status.st_uid not in (os.geteuid(), 0):
+        raise InputError(f"{path}: belongs to somebody else, who knows the key. Use a key file of your own.")
+    if status.st_mode & _OTHERS:
+        raise InputError(
+            f"{path}: can be used by others than its owner (mode {stat.S_IMODE(status.st_mode):04o}, must be "
+            "0600). If nobody had access to it: chmod 600. Else whoever did can undo the release."
+        )
+
+
+def _require_private_folder(path: Path) -> None:
+    """`InputError` where others can put another file in the place of this one."""
+    if os.name != "posix":
+        return
+    mode = path.parent.stat().st_mode
+    if mode & _OTHERS_WRITE and not mode & stat.S_ISVTX:
+        raise InputError(
+            f"{path}: others can write into its folder (mode {stat.S_IMODE(mode):04o}). Use a folder of your "
+            "own: chmod 700."
+        )
+
+
+def _make_private(folder: Path) -> None:
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    for place in reversed(missing):
+        place.mkdir(mode=0o700)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _flag(name: str) -> int:
+    """A flag of `os.open`, 0 where the system has none of the kind."""
+    return int(getattr(os, name, 0))
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What the system refuses, as `InputError`."""
+    try:
+        yield
+    except FileExistsError:
+        raise InputError(f"{path}: exists, and a key is never overwritten. Choose another path.") from None
+    except OSError as failure:
+        if path.is_symlink():
+            raise InputError(f"{path}: is a symbolic link. Give the path of the file itself.") from None
+        raise InputError(f"{path}: cannot be used ({failure.strerror}). Check the path.") from None
