@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    TaskID,
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -60,11 +62,44 @@ def _point(report: FrontierProgress) -> str:
 
 @contextmanager
 def rows_progress() -> Iterator[Callable[[int, float], None] | None]:
-    """A bar with the share of the input that was read and the rows so far, on a terminal only."""
+    """A bar with the share that is done, rows, rows a second and the time left, on a terminal only."""
     if not sys.stderr.isatty():
         yield None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("randomizing", total=1.0)
-        yield lambda rows, share: bar.update(task, completed=share, description=f"{rows:,} rows")
+        yield RowsBar(bar).show
+
+
+class RowsBar:
+    """Shows rows that are read, and after them, counted anew, rows that are written.
+
+    `clock` gives seconds. The speed is that since the first rows that are shown: rows that were done when
+    a release is resumed took no time.
+    """
+
+    def __init__(self, bar: Progress, clock: Callable[[], float] = time.monotonic) -> None:
+        self._bar, self._clock = bar, clock
+        self._stage = _Stage("randomized", bar.add_task("rows randomized", total=1.0))
+
+    def show(self, rows: int, share: float) -> None:
+        """So many rows are done, which are this share of the work."""
+        if rows < self._stage.rows:
+            self._bar.update(self._stage.task, visible=False)
+            self._stage = _Stage("written", self._bar.add_task("rows written", total=1.0))
+        said = self._stage.said(rows, self._clock())
+        self._bar.update(self._stage.task, completed=share, description=said)
+
+
+class _Stage:
+    def __init__(self, what: str, task: TaskID) -> None:
+        self.task, self.rows = task, 0
+        self._what = what
+        self._first: tuple[int, float] | None = None
+
+    def said(self, rows: int, now: float) -> str:
+        """How far it is, and how fast."""
+        self.rows = rows
+        first_rows, began = self._first = self._first or (rows, now)
+        speed = f", {(rows - first_rows) / (now - began):,.0f} a second" if now > began else ""
+        return f"{rows:,} rows {self._what}{speed}"

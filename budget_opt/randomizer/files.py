@@ -1,27 +1,35 @@
-"""Randomizing a file into a file, batch by batch."""
+"""Randomizing a file into a file, batch by batch, in little memory whatever its size."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+import io
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import pyarrow as pa
 
 from budget_opt.allocation import Allocation
 from budget_opt.errors import InputError
+from budget_opt.randomizer.drawing import Drawing, drawing_for
+from budget_opt.randomizer.held import HeldRows
+from budget_opt.randomizer.keyed_release import KeyedRelease, KeyedRows
 from budget_opt.randomizer.plan import Plan, plan_for
 from budget_opt.randomizer.release import Release, row_order_of
-from budget_opt.randomizer.reports import Reports
-from budget_opt.randomizer.sinks import InOrder, Shuffled, Sink
-from budget_opt.randomizer.words import SecureWords, SeededWords
+from budget_opt.randomizer.row_names import RowIds, RowNames, positions, require_row_id
+from budget_opt.randomizer.sinks import HeldInOrder, InOrder, Shuffled, Sink
+from budget_opt.randomizer.spool import Spool, damaged, unnamed_spool
+from budget_opt.randomizer.unique_names import require_unique
+from budget_opt.randomizer.words import SeededWords
 from budget_opt.tables.encoding import Codes, label_type
 from budget_opt.tables.findings import Findings
 from budget_opt.tables.public import released_type
-from budget_opt.tables.reading import encoded, encoders_for, numbered, open_file
+from budget_opt.tables.reading import encoded, encoders_for, numbered, open_file, place_in
 from budget_opt.tables.source import FileSource
-from budget_opt.tables.writing import open_writer
+from budget_opt.tables.writing import TableWriter, open_writer
 
 OnBatch: TypeAlias = "Callable[[Mapping[str, Codes], Mapping[str, Codes]], None]"
 """Takes the codes of the original and those of the release, by attribute, for the next rows, unshuffled.
@@ -30,14 +38,51 @@ Internal: the pairs are outside the guarantee and must not leave the house (DESI
 """
 
 Progress: TypeAlias = "Callable[[int, float], None]"
-"""Takes the number of rows that were read, and the share of the input that they are (0 to 1)."""
+"""Takes a number of rows, and which share of the work that is (0 to 1).
+
+First the rows that were read and randomized; then, where rows are held until all are there, from a lower
+number on again the rows that were written.
+"""
+
+
+class SavedSpool(NamedTuple):
+    """A spool as its last checkpoint left it: of `file` only the first `length` bytes count.
+
+    They hold the first `rows` rows of the original, randomized; both are 0 for a new release. The file
+    is open for reading and writing, unbuffered, and is closed by whoever opened it.
+    """
+
+    file: io.FileIO
+    length: int
+    rows: int
+
+
+class Checkpoints(Protocol):
+    """What a release that can be resumed leaves behind, in a place that survives the process.
+
+    It needs a keyed release that names rows by position, so that the rows that are drawn after a kill are
+    those of an undisturbed run.
+    """
+
+    def open_spool(self) -> SavedSpool:
+        """The file of the rows that are done; called once. Its blocks say themselves what they are."""
+
+    def save(self, rows: int, length: int) -> None:
+        """The first `rows` rows of the original are in the first `length` bytes of the spool.
+
+        Called from time to time, in the order of the rows; the bytes have been handed to the system but
+        may not be on the disk.
+        """
 
 
 @dataclass(frozen=True)
 class FileOptions:
     """How a file is released: see `randomize_file`.
 
-    `before_commit` is called when all rows were read and randomized, before the target is there.
+    `before_commit` is called when all rows are randomized and written, before the target is there.
+    `release` draws every word from a kept key (see `KeyedRelease`), by the column `row_id`, which is not
+    released by that, or by the number of the row. `checkpoints` make the release one that can be
+    resumed; its rows that are done are skipped, by `on_batch` and `progress` too.
     """
 
     row_order: str | None = None
@@ -46,6 +91,20 @@ class FileOptions:
     progress: Progress | None = None
     on_batch: OnBatch | None = None
     before_commit: Callable[[], None] | None = None
+    release: KeyedRelease | None = None
+    row_id: str | None = None
+    checkpoints: Checkpoints | None = None
+
+    def __post_init__(self) -> None:
+        if self.row_id is not None and self.release is None:
+            raise InputError("row_id: names rows for a keyed release, and there is none. Give a release too.")
+        if self.checkpoints is not None and (self.release is None or self.row_id is not None):
+            raise InputError("checkpoints: need a keyed release that names rows by position (no row_id).")
+
+    @property
+    def keyed(self) -> KeyedRows | None:
+        """The keyed release and what names its rows, None for a release of fresh words."""
+        return None if self.release is None else KeyedRows(self.release, self.row_id)
 
 
 def randomize_file(
@@ -56,54 +115,122 @@ def randomize_file(
     *,
     words: SeededWords | None = None,
 ) -> Release:
-    """Randomize a .csv, .csv.gz or .parquet file into another, which is there only when it is whole.
+    """Randomize a .csv, .csv.gz or .parquet file, or a folder of Parquet files, into another.
 
-    With `row_order` "public" (else the allocation's) the rows are written as they are read; otherwise
-    the reports and the public columns, never an original, wait in memory until all are read, and are
-    shuffled. `overwrite` allows the target to exist, `include_empty` also releases the attributes
-    without a sampler, as pure noise. What `progress`, `on_batch` or `before_commit` raise stops the
-    release. `words` are for tests: what they release is marked as not private.
+    The target is there only when it is whole. With `row_order` "public" (else the allocation's) the rows
+    are written as they are read; otherwise the reports and the public columns, never an original, wait on
+    disk, beside the target in a file without a name, until all are read, and are shuffled. `overwrite`
+    allows the target to exist, `include_empty` also releases the attributes without a sampler, as pure
+    noise. What `progress`, `on_batch` or `before_commit` raise stops the release. `words` are for tests:
+    what they release is marked as not private.
 
     Raises `DataError` (columns without a budget or absent; cells outside their domains, all of the
-    file at once; a broken file), `InputError` (row_order; the target exists or cannot be written) and
-    `RandomSourceError`. After any of them there is no target.
+    file at once; ids of rows that are missing or not unique; a broken file), `InputError` (row_order; the
+    target exists or cannot be written) and `RandomSourceError`. After any of them there is no target.
     """
     options = options or FileOptions()
     order = row_order_of(options.row_order, allocation.row_order)
-    table = open_file(source)
-    _require_another_file(Path(source), Path(target))
+    table, target = open_file(source), Path(target)
+    _require_another_file(Path(source), target)
     plan = plan_for(table, allocation, include_empty=options.include_empty)
-    drawn = SecureWords() if words is None else words
-    try:
-        with open_writer(Path(target), _schema(table, plan), overwrite=options.overwrite) as writer:
-            sink: Sink = InOrder(plan, writer) if order == "public" else Shuffled(plan, writer, drawn)
-            rows = _pass(table, plan, Reports(plan.randomized, drawn), sink, options)
+    if options.row_id is not None:
+        require_row_id(options.row_id, table.names, allocation)
+    shuffled = order == "shuffle"
+    with closing(drawing_for(plan.randomized, words, options.keyed)) as drawing:
+        work = _Work(table, plan, drawing, options)
+        with open_writer(target, _schema(table, plan), overwrite=options.overwrite) as writer:
+            with _sink(work, writer, target.parent, shuffled=shuffled) as (sink, done):
+                rows = _pass(work, sink, done)
+                sink.finish(_written(options.progress, rows))
             if options.before_commit is not None:
                 options.before_commit()
-            sink.finish()
-    finally:
-        drawn.close()
-    return Release(Path(target), plan.columns, rows, order, private=words is None)
+    return Release(target, plan.columns, rows, order, private=words is None)
 
 
-def _pass(table: FileSource, plan: Plan, reports: Reports, sink: Sink, options: FileOptions) -> int:
-    """Read, encode and randomize every batch; the number of rows.
+class _Work(NamedTuple):
+    """What is released, and how."""
+
+    table: FileSource
+    plan: Plan
+    drawing: Drawing
+    options: FileOptions
+
+
+@contextmanager
+def _sink(work: _Work, writer: TableWriter, folder: Path, *, shuffled: bool) -> Iterator[tuple[Sink, int]]:
+    """Where the rows go, and how many are there already."""
+    checkpoints = work.options.checkpoints
+    if checkpoints is None and not shuffled:
+        yield InOrder(work.plan, writer), 0
+        return
+    held = HeldRows(work.plan, work.table.schema, with_keys=shuffled)
+    new_spool = functools.partial(unnamed_spool, folder=folder)
+    opened = new_spool(held.schema) if checkpoints is None else nullcontext(_saved(checkpoints, held.schema))
+    with opened as spool:
+        done = spool.rows
+        if shuffled:
+            yield Shuffled(held, writer, work.drawing, spool, new_spool), done
+        else:
+            yield HeldInOrder(held, writer, spool), done
+
+
+def _saved(checkpoints: Checkpoints, schema: pa.Schema) -> Spool:
+    saved = checkpoints.open_spool()
+    spool = Spool(saved.file, schema, str(saved.file.name), length=saved.length)
+    if spool.rows != saved.rows:
+        raise damaged(str(saved.file.name))
+    return spool
+
+
+def _pass(work: _Work, sink: Sink, done: int) -> int:
+    """Read, encode and randomize every batch but those that are done; the number of rows.
 
     After the first faulty cell the rest is only looked at, so that all faults are told.
     """
-    encoders, findings, rows = encoders_for(table, plan.domains), Findings(), 0
-    for first_row, batch in numbered(table.batches(plan.columns)):
+    table, plan, drawing, options = work
+    encoders, findings, rows, ids = encoders_for(table, plan.domains), Findings(), done, _ids(options)
+    columns = list(plan.columns if ids is None else dict.fromkeys((*plan.columns, ids.column_name)))
+    for first_row, batch in numbered(table.batches(columns, skip=done), done):
         codes = encoded(batch, encoders, findings, first_row)
+        names = _names(ids, findings, first_row, batch)
+        rows += batch.num_rows
         if not findings:
-            released = reports.of(codes)
-            sink.add(released, batch.select(list(plan.public)), batch.num_rows)
+            released = drawing.reports(codes, names)
+            length = sink.add(released, batch.select(list(plan.public)), names)
             if options.on_batch is not None:
                 options.on_batch(codes, released)
-        rows += batch.num_rows
+            if options.checkpoints is not None and length is not None:
+                options.checkpoints.save(rows, length)
         if options.progress is not None:
             options.progress(rows, table.share())
-    findings.require_none()
+    findings.require_none(table.title, place_in(table))
+    if ids is not None:
+        require_unique(lambda: _all_names(table, ids), ids.column_name)
     return rows
+
+
+def _ids(options: FileOptions) -> RowIds | None:
+    if options.release is None or options.row_id is None:
+        return None
+    return RowIds(options.release, options.row_id)
+
+
+def _names(ids: RowIds | None, findings: Findings, first_row: int, batch: pa.RecordBatch) -> RowNames:
+    if ids is not None:
+        with findings.collecting(ids.column_name):
+            return ids.names(findings, batch.column(ids.column_name), first_row)
+    return positions(first_row, batch.num_rows)
+
+
+def _all_names(table: FileSource, ids: RowIds) -> Iterator[tuple[int, RowNames]]:
+    """The names of all rows of a table in which none is missing."""
+    for first_row, batch in numbered(table.batches([ids.column_name])):
+        yield first_row, ids.names(Findings(), batch.column(0), first_row)
+
+
+def _written(progress: Progress | None, rows: int) -> Callable[[int], None]:
+    """Tells the progress of writing rows that were held."""
+    return lambda written: None if progress is None else progress(written, written / rows)
 
 
 def _schema(table: FileSource, plan: Plan) -> pa.Schema:
@@ -120,3 +247,5 @@ def _schema(table: FileSource, plan: Plan) -> pa.Schema:
 def _require_another_file(source: Path, target: Path) -> None:
     if target.exists() and target.samefile(source):
         raise InputError(f"{target}: is the original itself. Choose another name for the release.")
+    if source.is_dir() and target.resolve().is_relative_to(source.resolve()):
+        raise InputError(f"{target}: lies in the folder of the original. Choose another folder.")

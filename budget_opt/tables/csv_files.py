@@ -22,7 +22,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from budget_opt.errors import DataError
-from budget_opt.tables.source import existing_file, plain_schema
+from budget_opt.tables.source import existing_file, plain_schema, without_first
 from budget_opt.tables.translation import translated
 
 T = TypeVar("T")
@@ -69,8 +69,11 @@ class CsvSource:
         del column
         return None
 
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The records in their order, with these columns."""
+    def batches(self, columns: Sequence[str], skip: int = 0) -> Iterator[pa.RecordBatch]:
+        """The records in their order, but for the first `skip`, which are read all the same."""
+        return without_first(self._all(columns), skip)
+
+    def _all(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         ragged: list[_Ragged] = []
         options = csv.ConvertOptions(
             column_types=self.schema,

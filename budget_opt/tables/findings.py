@@ -65,7 +65,7 @@ class Findings:
             finding.rows.append(int(row))
 
     def without_rows(self) -> str:
-        """What was found as text for `include` in another process: no rows, whose numbers mean nothing there."""
+        """What was found, as text for `include` in another process, where numbers of rows mean nothing."""
         return json.dumps([self._columns, [(*key, *finding.counts) for key, finding in self._found.items()]])
 
     def include(self, told: str) -> None:

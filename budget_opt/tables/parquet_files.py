@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from budget_opt.errors import DataError
-from budget_opt.tables.source import BATCH_ROWS, existing_file, plain_schema
+from budget_opt.tables.source import BATCH_ROWS, existing_file, plain_schema, without_first
 from budget_opt.tables.translation import translated
 from budget_opt.tables.types import nested_kind
 
@@ -48,24 +48,44 @@ class ParquetSource:
 
         return self._translated(read)
 
+    @property
+    def rows(self) -> int:
+        """The number of records."""
+
+        def read() -> int:
+            with self._opened() as file:
+                rows: int = file.metadata.num_rows
+                return rows
+
+        return self._translated(read)
+
     def nested(self, column: str) -> str | None:
         """What kind of columns a column has inside, None for none."""
         return nested_kind(self.schema.field(column).type)
 
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The records in their order, with these columns."""
-        passed = 0
+    def batches(self, columns: Sequence[str], skip: int = 0) -> Iterator[pa.RecordBatch]:
+        """The records in their order, but for the first `skip`, with these columns.
+
+        Row groups that are skipped as a whole are not read.
+        """
         with self._translated(self._opened) as file:
             rows = self._translated(lambda: file.metadata.num_rows)
+            groups, before = self._translated(lambda: _groups_after(file.metadata, skip))
             # some versions of Arrow take a file without row groups for a broken one
-            parts = file.iter_batches(self._batch_rows, columns=list(columns)) if rows else iter(())
+            parts = (
+                file.iter_batches(self._batch_rows, row_groups=groups, columns=list(columns))
+                if groups
+                else iter(())
+            )
 
             def following() -> pa.RecordBatch | None:
                 batch = next(parts, None)
                 # a name with a dot also selects fields inside a column
                 return None if batch is None else batch.select(list(columns))
 
-            while (batch := self._translated(following)) is not None:
+            batches = iter(lambda: self._translated(following), None)
+            passed = skip
+            for batch in without_first(batches, skip - before):
                 passed += batch.num_rows
                 self._share = passed / rows
                 yield batch
@@ -88,3 +108,11 @@ class ParquetSource:
                 "Copy or write it again."
             ),
         )
+
+
+def _groups_after(described: parquet.FileMetaData, skip: int) -> tuple[list[int], int]:
+    """The row groups that have rows behind the first `skip`, and the number of rows before these groups."""
+    before, groups = 0, list(range(described.num_row_groups))
+    while groups and before + described.row_group(groups[0]).num_rows <= skip:
+        before += described.row_group(groups.pop(0)).num_rows
+    return groups, before

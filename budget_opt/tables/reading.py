@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from budget_opt.tables.encoding import Codes, Encoder, code_type
 from budget_opt.tables.findings import Findings
 from budget_opt.tables.frames import FrameSource
 from budget_opt.tables.parquet_files import ParquetSource
+from budget_opt.tables.parquet_folders import ParquetFolder
 from budget_opt.tables.source import FileSource, Source, require_columns
 
 ENDINGS = (".csv", ".csv.gz", ".parquet")
@@ -23,8 +24,13 @@ ENDINGS = (".csv", ".csv.gz", ".parquet")
 
 
 def open_file(path: str | Path) -> FileSource:
-    """The table in a .csv, .csv.gz or .parquet file; `DataError` for another ending or no such file."""
+    """The table in a .csv, .csv.gz or .parquet file, or a folder of .parquet files.
+
+    Raises `DataError` for another ending, no such file, or a folder that is not one table.
+    """
     path = Path(path)
+    if path.is_dir():
+        return ParquetFolder(path)
     return ParquetSource(path) if ending(path) == ".parquet" else CsvSource(path)
 
 
@@ -53,7 +59,7 @@ def read_codes(source: Any, domains: Mapping[str, Domain], *, released: bool = F
     for first_row, batch in numbered(table.batches(list(domains))):
         for name, codes in encoded(batch, encoders, findings, first_row).items():
             parts[name].append(codes)
-    findings.require_none()
+    findings.require_none(table.title, place_in(table))
     return {name: joined(parts[name], domain) for name, domain in domains.items()}
 
 
@@ -77,12 +83,16 @@ def encoded(
     return codes
 
 
-def numbered(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Batches with the number of their first row."""
-    first_row = 0
+def numbered(batches: Iterator[pa.RecordBatch], first_row: int = 0) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Batches with the number of their first row; the first one begins with `first_row`."""
     for batch in batches:
         yield first_row, batch
         first_row += batch.num_rows
+
+
+def place_in(table: Source) -> Callable[[int], str]:
+    """How the rows of a table are told: by their number from 0, in a folder also by file."""
+    return table.place if isinstance(table, ParquetFolder) else str
 
 
 def joined(parts: list[Codes], domain: Domain) -> Codes:

@@ -50,6 +50,9 @@ class FileSource(Source, Protocol):
     def schema(self) -> pa.Schema:
         """Names and types of the columns, without metadata."""
 
+    def batches(self, columns: Sequence[str], skip: int = 0) -> Iterator[pa.RecordBatch]:
+        """The records in their order, but for the first `skip`, with these columns."""
+
     def share(self) -> float:
         """How much of the file the batches have passed, from 0 to 1."""
 
@@ -110,3 +113,11 @@ def existing_file(path: Path) -> Path:
         what = "is not a file" if path.exists() else "there is no such file"
         raise DataError(f"{path}: {what}. Give a table to read.")
     return path
+
+
+def without_first(batches: Iterator[pa.RecordBatch], skip: int) -> Iterator[pa.RecordBatch]:
+    """The batches without their first `skip` rows."""
+    for batch in batches:
+        if batch.num_rows > skip:
+            yield batch.slice(skip)
+        skip = max(0, skip - batch.num_rows)

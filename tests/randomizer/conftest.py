@@ -36,6 +36,9 @@ class FixedWords:
             return np.tile(np.array([self.word & (2**64 - 1), self.word >> 64], dtype=np.uint64), (count, 1))
         return np.full(count, self.word, dtype=np.uint32 if self.bits == 32 else np.uint64)
 
+    def fill(self, words: Words) -> None:
+        words[...] = self.take(len(words))
+
     def close(self) -> None:
         pass
 
@@ -107,7 +110,13 @@ def write_table() -> Callable[..., Path]:
     """Writes a table into a file of the kind that its name says."""
 
     def write(table: pa.Table, path: Path, *, row_group_size: int = 2**16) -> Path:
-        """The table as a file of the kind that its name says."""
+        """The table as a file of the kind that its name says, without an ending as a folder of files."""
+        if not path.suffix:
+            path.mkdir()
+            half = table.num_rows // 2
+            for name, part in (("a.parquet", table.slice(0, half)), ("b.parquet", table.slice(half))):
+                parquet.write_table(part, path / name, row_group_size=row_group_size)
+            return path
         if path.suffix == ".parquet":
             parquet.write_table(table, path, row_group_size=row_group_size)
             return path

@@ -20,13 +20,28 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from budget_opt.errors import DataError, InputError
-from budget_opt.tables import writing
+from budget_opt.tables import parquet_writing, whole_files
 from budget_opt.tables.csv_files import CsvSource
 from budget_opt.tables.reading import open_file
 from budget_opt.tables.writing import open_writer
 
 SCHEMA = pa.schema([("a", pa.dictionary(pa.int8(), pa.string())), ("b", pa.int64())])
 ENDINGS = ("t.csv", "t.csv.gz", "t.parquet")
+NAMES = (*ENDINGS, "t")
+
+
+@pytest.fixture(params=["unnamed", "hidden"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where a file is until it is whole: without a name, or where the system has no such files hidden."""
+    if request.param == "hidden":
+        hide_files(monkeypatch)
+    elif not hasattr(os, "O_TMPFILE"):
+        pytest.skip("this system has no files without a name")
+    return request.param
+
+
+def hide_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_files, "_unnamed", lambda folder: None)
 
 
 def batch(codes: list[int | None]) -> pa.RecordBatch:
@@ -34,8 +49,8 @@ def batch(codes: list[int | None]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([labels, pa.array(range(len(codes)), pa.int64())], schema=SCHEMA)
 
 
-@pytest.mark.parametrize("name", ENDINGS)
-def test_what_was_written_is_read(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_what_was_written_is_read(tmp_path: Path, way: str, name: str) -> None:
     with open_writer(tmp_path / name, SCHEMA) as writer:
         writer.write(batch([0, 1, None]))
         writer.write(batch([2]))
@@ -58,7 +73,7 @@ def test_any_text_and_null_come_back_from_a_csv_file(
     assert [row["a"] for part in CsvSource(path).batches(["a"]) for row in part.to_pylist()] == cells
 
 
-@pytest.mark.parametrize("name", ENDINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_table_without_rows_is_a_file_with_columns(tmp_path: Path, name: str) -> None:
     with open_writer(tmp_path / name, SCHEMA):
         pass
@@ -67,25 +82,74 @@ def test_a_table_without_rows_is_a_file_with_columns(tmp_path: Path, name: str) 
     assert sum(part.num_rows for part in source.batches(source.names)) == 0
 
 
-@pytest.mark.parametrize("name", ENDINGS)
-def test_r15_the_bytes_do_not_depend_on_the_batches_the_time_or_the_name(tmp_path: Path, name: str) -> None:
+def contents(path: Path) -> dict[str, bytes]:
+    """The bytes of a file, or of all files in a folder."""
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    return {file.name if path.is_dir() else "": file.read_bytes() for file in files}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_r15_the_bytes_do_not_depend_on_the_batches_the_time_or_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(parquet_writing, "PART_ROWS", 70_000)
     whole = batch([0, 1, None, 2] * 40_000)
     (tmp_path / "other").mkdir()
     for path, step in ((tmp_path / name, 160_000), (tmp_path / "other" / f"other{name}", 997)):
         with open_writer(path, SCHEMA) as writer:
             for start in range(0, whole.num_rows, step):
                 writer.write(whole.slice(start, step))
-    assert (tmp_path / name).read_bytes() == (tmp_path / "other" / f"other{name}").read_bytes()
+    assert contents(tmp_path / name) == contents(tmp_path / "other" / f"other{name}")
+
+
+def test_a_name_without_an_ending_is_a_folder_of_parts_that_are_full_but_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_writing, "PART_ROWS", 10)
+    with open_writer(tmp_path / "t", SCHEMA) as writer:
+        for rows in (3, 7, 25, 0):
+            writer.write(batch([0] * rows))
+    names = [f"part-0000{i}.parquet" for i in range(4)]
+    assert sorted(path.name for path in (tmp_path / "t").iterdir()) == names
+    assert [parquet.read_metadata(tmp_path / "t" / name).num_rows for name in names] == [10, 10, 10, 5]
+    assert [path.name for path in tmp_path.iterdir()] == ["t"]
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_folder_is_never_overwritten(tmp_path: Path, overwrite: bool) -> None:
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "kept").write_bytes(b"old")
+    with (
+        pytest.raises(InputError, match="not overwritten"),
+        open_writer(tmp_path / "t", SCHEMA, overwrite=overwrite),
+    ):
+        pass
+    (tmp_path / "f").write_bytes(b"old")
+    with (
+        pytest.raises(InputError, match="exists already"),
+        open_writer(tmp_path / "f", SCHEMA, overwrite=overwrite),
+    ):
+        pass
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["f", "kept", "t"]
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="this system has no files without a name")
+@pytest.mark.parametrize("name", NAMES)
+def test_r28_a_file_in_the_making_has_no_name_that_a_kill_could_leave(tmp_path: Path, name: str) -> None:
+    with open_writer(tmp_path / name, SCHEMA) as writer:
+        writer.write(batch([0] * 1000))
+        assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_r15_a_parquet_file_has_no_statistics_and_no_metadata_but_the_types(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     with open_writer(path, SCHEMA) as writer:
-        writer.write(batch([0] * (writing.ROW_GROUP_ROWS + 1)))
+        writer.write(batch([0] * (parquet_writing.ROW_GROUP_ROWS + 1)))
     file = parquet.ParquetFile(path)
     assert set(file.metadata.metadata) == {b"ARROW:schema"}
     assert file.schema_arrow.metadata is None
-    assert [file.metadata.row_group(i).num_rows for i in range(2)] == [writing.ROW_GROUP_ROWS, 1]
+    assert [file.metadata.row_group(i).num_rows for i in range(2)] == [parquet_writing.ROW_GROUP_ROWS, 1]
     for i in range(2):
         for column in range(2):
             described = file.metadata.row_group(i).column(column)
@@ -114,13 +178,14 @@ def test_r15_a_gzip_header_carries_neither_name_nor_time(tmp_path: Path) -> None
     assert gzip.decompress(content) == b'"a","b"\n"x",0\n'
 
 
-@pytest.mark.parametrize("name", ENDINGS)
-def test_r28_after_an_error_nothing_is_left(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_r28_after_an_error_nothing_is_left(tmp_path: Path, way: str, name: str) -> None:
     def interrupted() -> None:
         with open_writer(tmp_path / name, SCHEMA) as writer:
             writer.write(batch([0]))
-            assert len(list(tmp_path.iterdir())) == 1
-            assert not (tmp_path / name).exists()
+            there = list(tmp_path.iterdir())
+            assert len(there) == (way == "hidden")
+            assert all(path.name.startswith(".") for path in there)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -141,10 +206,11 @@ class _FullDisk(io.BufferedWriter):
 
 
 @pytest.mark.parametrize("room", [0, 3, 100])
-@pytest.mark.parametrize("name", ENDINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_r28_a_full_disk_is_an_error_and_nothing_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, room: int
 ) -> None:
+    hide_files(monkeypatch)
     opened = Path.open
     monkeypatch.setattr(
         Path,
@@ -182,7 +248,7 @@ except InputError as error:
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="limits are of POSIX systems")
 @pytest.mark.parametrize("room", [0, 5000, 100_000])
-@pytest.mark.parametrize("name", ENDINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_r28_a_file_that_the_system_does_not_let_grow_is_an_error_and_nothing_is_left(
     tmp_path: Path, run_module: Callable[..., subprocess.CompletedProcess[str]], name: str, room: int
 ) -> None:
@@ -203,7 +269,7 @@ def test_r28_a_target_that_cannot_be_written_is_an_error(tmp_path: Path, name: s
 
 
 @pytest.mark.parametrize("name", ENDINGS)
-def test_an_existing_file_is_kept_unless_it_may_be_overwritten(tmp_path: Path, name: str) -> None:
+def test_an_existing_file_is_kept_unless_it_may_be_overwritten(tmp_path: Path, way: str, name: str) -> None:
     target = tmp_path / name
     target.write_bytes(b"old")
     with pytest.raises(InputError, match="second release"), open_writer(target, SCHEMA):
@@ -224,16 +290,19 @@ def test_a_link_to_nowhere_is_a_name_that_is_taken(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
-def no_links(path: Path, target: Path) -> None:
+def no_links(*arguments: Any, **named: Any) -> None:
     raise OSError(errno.EPERM, "no links here")
 
 
-@pytest.mark.parametrize("link", [Path.hardlink_to, no_links], ids=["links", "no links"])
+@pytest.mark.parametrize("links", [True, False], ids=["links", "no links"])
+@pytest.mark.parametrize("name", ["t.csv", "t"])
 def test_a_file_that_appears_meanwhile_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, link: Callable[[Path, Path], None]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, name: str, links: bool
 ) -> None:
-    monkeypatch.setattr(Path, "hardlink_to", link)
-    target = tmp_path / "t.csv"
+    if not links:
+        monkeypatch.setattr(os, "link", no_links)
+        monkeypatch.setattr(Path, "hardlink_to", no_links)
+    target = tmp_path / name
 
     def write() -> None:
         with open_writer(target, SCHEMA):
@@ -251,14 +320,20 @@ def test_a_file_that_appears_meanwhile_is_kept(
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX systems")
 @pytest.mark.parametrize("mask", [0o022, 0o077])
-def test_the_mode_of_a_file_is_what_the_umask_says(tmp_path: Path, mask: int) -> None:
+def test_the_mode_of_a_file_is_what_the_umask_says(tmp_path: Path, way: str, mask: int) -> None:
     before = os.umask(mask)
     try:
-        with open_writer(tmp_path / "t.csv", SCHEMA):
-            pass
+        for name in ("t.csv", "t"):
+            with open_writer(tmp_path / name, SCHEMA):
+                pass
     finally:
         os.umask(before)
-    assert stat.S_IMODE((tmp_path / "t.csv").stat().st_mode) == 0o666 & ~mask
+
+    def mode(name: str) -> int:
+        return stat.S_IMODE((tmp_path / name).stat().st_mode)
+
+    assert mode("t.csv") == mode("t/part-00000.parquet") == 0o666 & ~mask
+    assert mode("t") == 0o777 & ~mask
 
 
 def test_a_type_that_a_csv_file_cannot_hold_is_an_error_before_anything_is_written(tmp_path: Path) -> None:
