@@ -6,8 +6,7 @@ the allocation anew and compares: integers and text exactly, doubles to 1e-12 re
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,14 +25,13 @@ from budget_opt.allocation.schema import (
     Privacy,
     SamplerIntegers,
 )
-from budget_opt.errors import MISSING, AllocationError, Fault, InputError
-from budget_opt.mechanisms.sampler import Sampler, sampler_for, sampler_of_width
+from budget_opt.errors import AllocationError, Fault, InputError
+from budget_opt.mechanisms.sampler import Sampler, sampler_as_stated
+from budget_opt.model.differences import differences
 from budget_opt.model.documents import read_document
 from budget_opt.model.parts import Part, below
 from budget_opt.model.problem import Problem
 
-RELATIVE_ERROR = 1e-12
-"""Doubles of a file may differ by this from what is recomputed: other machines round elsewhere."""
 _BOUNDS = ("epsilon", "epsilon_min", "epsilon_max")
 _DEFAULTS = {"target": 1.0, "variance": 1.0}
 P = TypeVar("P", bound=Part)
@@ -164,11 +162,7 @@ def _part(kind: type[P], where: str, item: Mapping[str, Any], faults: list[Fault
 def _sampler(part: AttributeResults, where: str, faults: list[Fault]) -> Sampler | None:
     """The sampler that the stated width must have; q is compared with the file afterwards."""
     stated = None if part.sampler is None else _part(SamplerIntegers, where, part.sampler, faults)
-    if part.epsilon == 0 or part.cardinality < 2:
-        return None
-    if stated is None:
-        return sampler_for(part.epsilon, part.cardinality)
-    return sampler_of_width(part.epsilon, part.cardinality, stated.bits)
+    return sampler_as_stated(part.epsilon, part.cardinality, None if stated is None else stated.bits)
 
 
 def _question(stated: AllocationDocument, outcome: OutcomeResults) -> Problem:
@@ -221,43 +215,3 @@ def _with_texts(
         software=stated.software,
         sensitivity=dict(stated.sensitivity),
     )
-
-
-def differences(stated: object, computed: object, where: str = "") -> list[Fault]:
-    """Every place where a file differs from what is recomputed, with its path."""
-    return list(_differences(stated, computed, where))
-
-
-def _differences(stated: object, computed: object, where: str) -> Iterator[Fault]:
-    if isinstance(computed, Mapping) and isinstance(stated, Mapping):
-        for name in dict.fromkeys((*computed, *stated)):
-            path = f"{where}.{name}" if where else str(name)
-            if name not in computed:
-                yield Fault(path, stated[name], "is not a field of this format", "Remove it.")
-            elif name not in stated:
-                yield Fault(path, MISSING, "is required", f"It is {computed[name]!r} by recomputation.")
-            else:
-                yield from _differences(stated[name], computed[name], path)
-    elif isinstance(computed, list | tuple) and isinstance(stated, list | tuple):
-        if len(stated) != len(computed):
-            yield _disagreement(where, len(stated), len(computed))
-            return
-        for i, (one, other) in enumerate(zip(stated, computed, strict=True)):
-            yield from _differences(one, other, f"{where}[{i}]")
-    elif not _agree(stated, computed, where):
-        yield _disagreement(where, stated, computed)
-
-
-def _agree(stated: object, computed: object, where: str) -> bool:
-    numbers = int | float
-    if isinstance(stated, bool) or isinstance(computed, bool):
-        return stated is computed
-    if isinstance(stated, numbers) and isinstance(computed, numbers):
-        # a gap is a difference of numbers of size 1, so its error is absolute
-        absolute = RELATIVE_ERROR if where == "objective.relative_gap" else 0.0
-        return math.isclose(stated, computed, rel_tol=RELATIVE_ERROR, abs_tol=absolute)
-    return stated == computed
-
-
-def _disagreement(where: str, stated: object, computed: object) -> Fault:
-    return Fault(where, stated, f"recomputation gives {computed!r}", "The file was changed or is damaged.")

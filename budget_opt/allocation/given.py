@@ -6,18 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from pydantic import TypeAdapter, ValidationError
 
 from budget_opt.allocation.allocation import Allocation
 from budget_opt.allocation.build import Statement, allocate
 from budget_opt.errors import MISSING, Fault, InputError
-from budget_opt.model.fields import Budgeted
 from budget_opt.model.parts import nearest
 from budget_opt.model.problem import Problem
+from budget_opt.model.values import UnfitError, budget
 
 GIVEN = "given"
 """What stands for the solver of a split that somebody wrote."""
-_BUDGET: TypeAdapter[float] = TypeAdapter(Budgeted)
 
 
 def allocation_from(problem: Problem, epsilons: Mapping[str, Any]) -> Allocation:
@@ -49,7 +47,6 @@ def _epsilon(name: str, value: object) -> tuple[float, list[Fault]]:
     if value is MISSING:
         return 0.0, [Fault(name, MISSING, "needs an epsilon", "Give 0 to leave the attribute out.")]
     try:
-        return _BUDGET.validate_python(value), []
-    except ValidationError as failure:
-        why = failure.errors()[0]["ctx"]
-        return 0.0, [Fault(name, value, why["limit"], f"{why['remedy']}.")]
+        return budget(value), []
+    except UnfitError as why:
+        return 0.0, [Fault(name, value, why.limit, f"{why.remedy}.")]

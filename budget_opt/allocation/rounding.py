@@ -11,8 +11,8 @@ import numpy as np
 
 from budget_opt.mechanisms.exact import exact, float_at_most
 from budget_opt.model.arrays import TOTAL, Arrays, BoolArray, Budget, FloatArray, IntArray
-from budget_opt.model.fields import LARGEST_EPSILON, SMALLEST_EPSILON
 from budget_opt.model.objectives import log_retentions
+from budget_opt.model.values import LARGEST_EPSILON, SMALLEST_EPSILON
 
 DIGITS = 12
 """Significant digits of an epsilon that can be said aloud; the objective does not notice the rest."""

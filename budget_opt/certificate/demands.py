@@ -22,8 +22,8 @@ from budget_opt.certificate.lagrangian import UNIT_ROUNDOFF
 from budget_opt.certificate.linearization import spread_slope
 from budget_opt.mechanisms import logit
 from budget_opt.model.arrays import Arrays, FloatArray
-from budget_opt.model.fields import LARGEST_EPSILON
 from budget_opt.model.objectives import log_spread_of
+from budget_opt.model.values import LARGEST_EPSILON
 
 _LEAST_POINT = -700.0
 """Below, epsilon is nothing: less than 1e-304 r."""

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from budget_opt.model.domain import Label
-from budget_opt.model.fields import LARGEST_INTEGER
+from budget_opt.model.values import LARGEST_INTEGER
 
 STATE = "state its categories or bins, release it as a public column with the reason, or drop it"
 """What to do with a column that has no declared domain."""

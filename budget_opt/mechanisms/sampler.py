@@ -60,6 +60,14 @@ class Sampler:
         """The largest likelihood ratio of the implemented matrix, at most exp(epsilon)."""
         return self.truth_probability / self.other_probability
 
+    def report(self, code: int, word: int) -> int:
+        """The report of a cell with this code, 0 <= code < r, under one uniform word, 0 <= word < 2^b.
+
+        The same integers as arrays take them, for one cell.
+        """
+        offset = min(word // self.q, self.cardinality - 1)
+        return (code + offset + 1) % self.cardinality
+
     @property
     def loss(self) -> float:
         """ln of the likelihood ratio, in nats, rounded up."""
@@ -96,6 +104,13 @@ def sampler_of_width(epsilon: float, cardinality: int, bits: int) -> Sampler | N
     """The sampler of `epsilon` (nats, > 0) with b = `bits`; None where r q would reach 2^b."""
     q = _smallest_count(exact(epsilon), cardinality, bits)
     return Sampler(cardinality, bits, q) if cardinality * q < 2**bits else None
+
+
+def sampler_as_stated(epsilon: float, cardinality: int, bits: int | None) -> Sampler | None:
+    """The sampler that a file must state which names this width, or none (`bits` None)."""
+    if epsilon == 0 or cardinality < 2:
+        return None
+    return sampler_for(epsilon, cardinality) if bits is None else sampler_of_width(epsilon, cardinality, bits)
 
 
 def _smallest_count(epsilon: Fraction, cardinality: int, bits: int) -> int:

@@ -13,9 +13,10 @@ from pydantic import StrictBool
 
 from budget_opt.errors import MISSING, Fault
 from budget_opt.mechanisms.exact import exact
-from budget_opt.model.domain import Domain, Kind, Label, bin_labels, closed_edges
+from budget_opt.model.domain import Domain, Label, code_of_other, declared_domain, declared_labels
 from budget_opt.model.fields import Categories, Edges, LabelField, Name, Number, Share
 from budget_opt.model.parts import Part
+from budget_opt.model.values import UnfitError
 
 MARGINAL_SUM_ERROR = Fraction(1, 10**6)
 LARGEST_SPREAD = 1e300
@@ -46,11 +47,9 @@ class Declared(Part):
     @cached_property
     def domain(self) -> Domain:
         """The categories that a cell can take, by code; the missing category last, as None."""
-        labels = self._plain_labels()
-        kind: Kind = "bins" if self.bins is not None else _KINDS[type(labels[0])]
-        other = labels.index(self.other) if self.other is not None else None
-        whole = (*labels, None) if self.missing == "category" else labels
-        return Domain(kind, whole, None if self.bins is None else closed_edges(self.bins), other)
+        return declared_domain(
+            self.categories, self.bins, missing=self.missing == "category", other=self.other
+        )
 
     @property
     def cardinality(self) -> int:
@@ -191,19 +190,11 @@ class Declared(Part):
     def _other_faults(self) -> list[Fault]:
         if self.other is None:
             return []
-        if self.bins is not None:
-            return [Fault("other", self.other, "has no meaning for bins", "Open the outer bins with null.")]
-        # True == 1 in Python, so the type is compared as well
-        if any(self.other == label and type(self.other) is type(label) for label in self._plain_labels()):
-            return []
-        return [Fault("other", self.other, "must be one of the categories", "Add the label to categories.")]
+        try:
+            code_of_other(self._plain_labels(), self.other, self.bins)
+        except UnfitError as why:
+            return [Fault("other", self.other, why.limit, f"{why.remedy}.")]
+        return []
 
     def _plain_labels(self) -> tuple[Label, ...]:
-        if self.bins is not None:
-            return bin_labels(self.bins)
-        if isinstance(self.categories, int):
-            return tuple(range(self.categories))
-        return self.categories or ()
-
-
-_KINDS: dict[type, Kind] = {str: "text", int: "integer", bool: "boolean"}
+        return declared_labels(self.categories, self.bins)

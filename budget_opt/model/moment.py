@@ -9,23 +9,22 @@ from pydantic import BeforeValidator, StrictInt, WithJsonSchema
 
 from budget_opt.errors import Fault
 from budget_opt.model.fields import (
-    LARGEST_EPSILON,
     Budgeted,
     Level,
     Name,
     PositiveNumber,
     Retention,
     Weight,
-    fault,
 )
 from budget_opt.model.parts import Part
+from budget_opt.model.values import LARGEST_EPSILON, UnfitError
 
 _ORIGIN = re.compile(r"unstated|public|private data(, epsilon (0|[1-9][0-9]*)(\.[0-9]+)?)?")
 
 
 def _origin(value: object) -> str:
     if not isinstance(value, str) or not _ORIGIN.fullmatch(value):
-        raise fault(
+        raise UnfitError(
             'must be "public", "private data", "private data, epsilon E" or "unstated"',
             "Say how it was chosen; what depends on the data costs privacy",
         )

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from budget_opt.errors import MISSING, Fault, InputError, ProblemError
+from budget_opt.model.values import UnfitError
 
 
 class Part(BaseModel):
@@ -101,9 +102,9 @@ def fault_of(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
         return Fault(where, detail["input"], "is not a field of this format", hint)
     if kind == "missing":
         return Fault(where, MISSING, "is required", "Add the field.")
-    if kind == "fault":
-        context = detail["ctx"]
-        return Fault(where, detail["input"], context["limit"], f"{context['remedy']}.")
+    why = detail.get("ctx", {}).get("error")
+    if isinstance(why, UnfitError):
+        return Fault(where, detail["input"], why.limit, f"{why.remedy}.")
     message = detail["msg"]
     limit = message[:1].lower() + message[1:].replace("Input should", "should")
     return Fault(

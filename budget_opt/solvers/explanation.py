@@ -14,8 +14,8 @@ from budget_opt.errors import (
 )
 from budget_opt.model.arrays import Arrays, IntArray
 from budget_opt.model.by_moment import told_apart
-from budget_opt.model.fields import LARGEST_EPSILON
 from budget_opt.model.problem import Problem
+from budget_opt.model.values import LARGEST_EPSILON
 from budget_opt.solvers.conflicts.constraints import WISHES, Constraint, limit_of
 from budget_opt.solvers.conflicts.explaining import SHOWN, Explanation
 from budget_opt.solvers.conflicts.rounding import rounded_down, rounded_up

@@ -11,10 +11,10 @@ from fractions import Fraction
 from budget_opt.allocation import AllocatedAttribute, Allocation, Statement
 from budget_opt.allocation.allocation import product
 from budget_opt.allocation.build import assemble
-from budget_opt.allocation.document import differences
 from budget_opt.certificate.certify import certify
 from budget_opt.mechanisms.exact import exact, float_at_least, float_at_most, log_at_least
 from budget_opt.model.arrays import MINIMIZED
+from budget_opt.model.differences import differences
 from budget_opt.model.problem import Problem
 from budget_opt.verifier.certificates import StatedCertificate
 from budget_opt.verifier.pricing import price_checks

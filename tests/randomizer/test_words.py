@@ -10,6 +10,7 @@ import os
 import pickle
 import random
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -125,6 +126,15 @@ def test_r6_nothing_is_copied_or_pickled(source: Callable[[], Any], copied: Call
 @pytest.mark.parametrize("count", [50, 200_000])
 def test_r6_threads_never_get_the_same_word(known_key: SecureWords, count: int) -> None:
     """Half of them take words, half fill arrays of their own; also more words than are made at a time."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        draw_in_threads(known_key, count)
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def draw_in_threads(known_key: SecureWords, count: int) -> None:
     stream = known_key.stream(b"c", 64)
     rounds = 200 if count == 50 else 2
     taken: list[list[Words]] = [[] for _ in range(4)]

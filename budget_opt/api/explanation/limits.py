@@ -15,8 +15,8 @@ from budget_opt.errors import ConstraintKind, InfeasibleError, NotSolvedError, P
 from budget_opt.mechanisms.exact import exact_sum
 from budget_opt.model.arrays import MINIMIZED
 from budget_opt.model.by_moment import told_apart
-from budget_opt.model.fields import LARGEST_EPSILON
 from budget_opt.model.problem import Problem
+from budget_opt.model.values import LARGEST_EPSILON
 
 if TYPE_CHECKING:
     from budget_opt.certificate import Certificate

@@ -9,8 +9,8 @@ from typing import Literal
 from budget_opt.api.arguments import as_list, require_number
 from budget_opt.api.wording import listed
 from budget_opt.errors import InputError, ProblemError
-from budget_opt.model.fields import LARGEST_EPSILON
 from budget_opt.model.problem import Problem
+from budget_opt.model.values import LARGEST_EPSILON
 
 Kind = Literal["total_epsilon", "weight", "floor", "n"]
 Values = Sequence[float] | None

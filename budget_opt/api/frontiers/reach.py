@@ -9,7 +9,7 @@ import numpy as np
 from budget_opt.api.frontiers.axis import Axis
 from budget_opt.api.needs import at_least, demanding, least_need, possible_end
 from budget_opt.errors import Infeasibility, InfeasibleError, NotSolvedError
-from budget_opt.model.fields import LARGEST_EPSILON
+from budget_opt.model.values import LARGEST_EPSILON
 
 EXPLAINED = 1.0
 """Seconds for the explanation why no value at all is possible, but for single solves."""

@@ -13,8 +13,8 @@ from budget_opt.certificate.demands import Demands, Pressures, least_total_bound
 from budget_opt.errors import ConflictMember, Infeasibility, InfeasibleError
 from budget_opt.model.arrays import TOTAL, Arrays, BoolArray, Budget
 from budget_opt.model.by_moment import told_apart
-from budget_opt.model.fields import LARGEST_EPSILON
 from budget_opt.model.problem import Problem
+from budget_opt.model.values import LARGEST_EPSILON
 
 _SHARES = (0.1, 1e-2, 1e-3, 1e-6)
 """Of the largest multiplier: those below play no part, where the rest still prove it."""

@@ -17,9 +17,9 @@ from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.standardizing import Units, errors, guesses, number, scale_of
 from budget_opt.mechanisms.exact import exact
 from budget_opt.model.by_moment import ByMoment, by_moment, told_apart
-from budget_opt.model.fields import LARGEST_EPSILON, SMALLEST_RETENTION
 from budget_opt.model.moment import CrossMoment
 from budget_opt.model.problem import Problem
+from budget_opt.model.values import LARGEST_EPSILON, SMALLEST_RETENTION
 
 _PLAIN = (SMALLEST_RETENTION, 1 - 1e-6)
 """Floors that carry all digits of the inflation that they stand for."""

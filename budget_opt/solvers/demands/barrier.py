@@ -17,8 +17,8 @@ from scipy.sparse import csr_array
 from budget_opt.certificate.demands import Demands
 from budget_opt.mechanisms.exact import exact_sum
 from budget_opt.model.arrays import FloatArray, IntArray
-from budget_opt.model.fields import LARGEST_EPSILON
 from budget_opt.model.objectives import log_retentions, log_spread
+from budget_opt.model.values import LARGEST_EPSILON
 from budget_opt.solvers.coordinate import LOGIT
 from budget_opt.solvers.incidence import Incidence
 

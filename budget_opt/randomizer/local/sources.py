@@ -1,0 +1,71 @@
+"""The terms of an allocation, however the caller has it: an object, a file, or what the file holds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from budget_opt.errors import AllocationError, InputError
+from budget_opt.model.documents import read_document
+from budget_opt.randomizer.local.document import FORMAT, VERSION, terms_of_document
+from budget_opt.randomizer.local.terms import AttributeTerms, Budget, Terms
+
+if TYPE_CHECKING:
+    from budget_opt.allocation import Allocation
+
+Source: TypeAlias = "Allocation | Mapping[str, Any] | str | os.PathLike[str]"
+
+
+def terms_from(source: Source) -> Terms:
+    """The terms of an allocation, of the path of its file, or of the parsed file.
+
+    Where the whole package is installed a file is checked as `Allocation.read` does, else as far as the
+    guarantee rests on it (`document`). Raises `AllocationError` where a file does not agree with itself,
+    and `InputError` for anything else.
+    """
+    try:
+        from budget_opt.allocation import Allocation
+        from budget_opt.allocation.document import allocation_of
+    except ModuleNotFoundError as failure:
+        if failure.name is None or failure.name.partition(".")[0] == "budget_opt":
+            raise
+        return _terms_without_packages(source)
+    if isinstance(source, Mapping):
+        return _terms_of(allocation_of(source))
+    if isinstance(source, str | os.PathLike):
+        return _terms_of(Allocation.read(os.fspath(source)))
+    if isinstance(source, Allocation):
+        return _terms_of(source)
+    raise _no_allocation(source)
+
+
+def _terms_without_packages(source: object) -> Terms:
+    if isinstance(source, Mapping):
+        return terms_of_document(source)
+    if isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
+        return terms_of_document(read_document(path, FORMAT, VERSION, AllocationError), path)
+    raise _no_allocation(source)
+
+
+def _terms_of(allocation: Allocation) -> Terms:
+    budgets = [
+        Budget(f"group {group.name}", group.attributes, group.epsilon_max)
+        for group in allocation.question.groups
+    ]
+    attributes = tuple(
+        AttributeTerms(attribute.name, attribute.domain, attribute.epsilon, attribute.sampler)
+        for attribute in allocation.attributes
+    )
+    if allocation.total_epsilon is not None:
+        names = tuple(attribute.name for attribute in attributes)
+        budgets.insert(0, Budget("a record", names, allocation.total_epsilon))
+    return Terms(attributes, tuple(budgets), allocation.public, allocation.dropped)
+
+
+def _no_allocation(source: object) -> InputError:
+    return InputError(
+        f"allocation: is a {type(source).__name__}, must be an Allocation, the path of its file, or the "
+        "parsed file."
+    )
