@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ def publish(
     """Release `data` under the allocation, with its manifest and a copy of the allocation beside it.
 
     The folder of the table is made where it is not there. With `place.internal` the release is
-    verified against the originals, before its rows are shuffled and before it is there; the report
+    verified against the originals when all is written, and before it is there; the report
     goes into that folder. One folder holds one release: drawing again is another release and costs
     again. Raises what `randomize_file` raises, `InputError` where something would be overwritten,
     `VerificationError` where a check fails; then nothing is released.
@@ -74,17 +75,18 @@ def publish(
     allocation = Allocation.read(allocation_path)
     # what goes out is what was checked, not the bytes of a file that somebody may be editing
     text = json_text(allocation.to_dict())
-    digest = _digest(text)
+    digest = digest_of(text)
     folder = place.table.parent
-    _require_free(folder, text, place)
-    watch = None if place.internal is None else _Watch(allocation, place.table.name, digest, place.internal)
+    require_vacant(folder, text)
+    require_place_inside(place)
+    watch = None if place.internal is None else Watch(allocation, place.table.name, digest, place.internal)
     options = FileOptions(
         row_order=row_order,
         progress=progress,
         on_batch=None if watch is None else watch.judge.add,
         before_commit=None if watch is None else watch.verify,
     )
-    with _all_or_nothing(folder, place.internal) as written:
+    with all_or_nothing(folder, place.internal) as written:
         release = randomize_file(data, allocation, place.table, options)
         written.append(place.table)
         if not (folder / ALLOCATION).exists():
@@ -96,30 +98,43 @@ def publish(
     return Published(release, document, folder, None if watch is None else watch.report, place.internal)
 
 
-class _Watch:
-    """The judge of a release, and its report in the internal folder before the release is there."""
+class Watch:
+    """The judge of a release, and its report in the internal folder before the release is there.
 
-    def __init__(self, allocation: Allocation, table: str, digest: str, folder: Path) -> None:
+    `claim` is called with the report's path before it is written, and allows that to replace a file.
+    """
+
+    def __init__(
+        self,
+        allocation: Allocation,
+        table: str,
+        digest: str,
+        folder: Path,
+        claim: Callable[[Path], None] | None = None,
+    ) -> None:
         from budget_opt.verifier.release import ReleaseJudge
 
         self.judge = ReleaseJudge(allocation)
         self.report: ReleaseReport | None = None
         self._of = {"released": table, "allocation_sha256": digest}
-        self._folder = folder
+        self._path, self._claim = folder / VERIFICATION, claim
 
     def verify(self) -> None:
         """Write the report; raise `VerificationError` where a check fails."""
         self.report = self.judge.report()
-        write_document({**self.report.to_dict(), **self._of}, self._folder / VERIFICATION, new=True)
+        if self._claim is not None:
+            self._claim(self._path)
+        write_document({**self.report.to_dict(), **self._of}, self._path, new=self._claim is None)
         self.report.require()
 
 
-def _digest(text: str) -> str:
+def digest_of(text: str) -> str:
+    """The SHA-256 of a text in UTF-8, in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 @contextmanager
-def _all_or_nothing(*folders: Path | None) -> Iterator[list[Path]]:
+def all_or_nothing(*folders: Path | None) -> Iterator[list[Path]]:
     """The folders, made where they are not there; on an error what was written goes, and new folders."""
     written: list[Path] = []
     made = [path for folder in folders if folder is not None for path in _make(folder)]
@@ -127,7 +142,7 @@ def _all_or_nothing(*folders: Path | None) -> Iterator[list[Path]]:
         yield written
     except BaseException:
         for path in written:
-            path.unlink()
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         for folder in reversed(made):
             # a report of a failed verification stays, and its folder with it
             if not any(folder.iterdir()):
@@ -145,8 +160,8 @@ def _make(folder: Path) -> list[Path]:
     return missing
 
 
-def _require_free(folder: Path, text: str, place: Place) -> None:
-    """Refuse to overwrite, and to lay an internal report where it would be passed on."""
+def require_vacant(folder: Path, text: str) -> None:
+    """`InputError` where a folder holds a release already, or another allocation than that of this text."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is not a folder. Choose another place.")
     if (folder / MANIFEST).exists():
@@ -157,15 +172,20 @@ def _require_free(folder: Path, text: str, place: Place) -> None:
     beside = folder / ALLOCATION
     if beside.exists() and beside.read_bytes() != text.encode():
         raise InputError(f"{beside}: is another allocation. Choose another folder for the release.")
-    if place.internal is not None and place.internal.resolve().is_relative_to(folder.resolve()):
+
+
+def require_place_inside(place: Place, *, may_exist: Callable[[Path], bool] = lambda path: False) -> None:
+    """`InputError` where an internal report would be passed on, or lie in the place of another."""
+    if place.internal is None:
+        return
+    if place.internal.resolve().is_relative_to(place.table.parent.resolve()):
         raise InputError(
             f"--internal {place.internal}: is in the folder of the release, which is passed on. "
             "Choose another one."
         )
-    if place.internal is not None and (place.internal / VERIFICATION).exists():
-        raise InputError(
-            f"{place.internal / VERIFICATION}: exists, and could not be made again. Choose another folder."
-        )
+    report = place.internal / VERIFICATION
+    if report.exists() and not may_exist(report):
+        raise InputError(f"{report}: exists, and could not be made again. Choose another folder.")
 
 
 def manifest_beside(released: Path) -> dict[str, Any] | None:
@@ -187,7 +207,7 @@ def require_released_under(released: Path, allocation_path: Path) -> bool:
     document = manifest_beside(released)
     if document is None:
         return False
-    digest = _digest(json_text(Allocation.read(allocation_path).to_dict()))
+    digest = digest_of(json_text(Allocation.read(allocation_path).to_dict()))
     if document.get("allocation_sha256") != digest:
         raise InputError(
             f"{released}: was released under another allocation than {allocation_path}, says the manifest "

@@ -8,20 +8,32 @@ from typing import Annotated, Literal
 import typer
 
 import budget_opt as bo
-from budget_opt.api.publishing import require_released_under, require_row_order
+from budget_opt.api.publishing import Place, publish, require_released_under, require_row_order
+from budget_opt.api.resuming import Request, abandon_release, publish_resumable
 from budget_opt.cli.commands_problem import AllocationFile, AsJson
 from budget_opt.cli.output import note, out, out_json
 from budget_opt.cli.progress import rows_progress
 from budget_opt.errors import InputError
 
-Data = Annotated[Path, typer.Argument(metavar="DATA", help="The original table: .csv, .csv.gz or .parquet.")]
+Data = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA", help="The original table: .csv, .csv.gz, .parquet, or a folder of .parquet files."
+    ),
+]
 
 
 def randomize(
     allocation: AllocationFile,
     data: Data,
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="RELEASED", help="The released table; must not exist.")
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="RELEASED",
+            help="The released table; must not exist. A name without an ending: a folder of .parquet files.",
+        ),
     ],
     internal: Annotated[
         Path | None,
@@ -30,20 +42,46 @@ def randomize(
     row_order: Annotated[
         Literal["shuffle", "public"] | None, typer.Option(help="Another order of rows than the file's.")
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Make a release that can be stopped at any moment, or go on with one: after a kill, a full "
+            "disk or Ctrl-C the same command ends with the same bytes. Until then its key is kept in your "
+            "own state directory (BUDGET_OPT_STATE_DIR names another); then the key is deleted.",
+        ),
+    ] = False,
+    abandon: Annotated[
+        bool,
+        typer.Option(
+            "--abandon", help="Delete the key and the waiting rows of an unfinished RELEASED, and do no more."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Randomize a table; writes it with its manifest, and the allocation, into the output's folder."""
-    from budget_opt.api.publishing import Place, publish
-
+    if abandon:
+        _abandon(output, resume=resume)
+        return
+    place = Place(output, internal)
     with rows_progress() as progress:
-        place = Place(output, internal)
-        published = publish(allocation, data, place, row_order=row_order, progress=progress)
+        if resume:
+            found = bo.Allocation.read(allocation)
+            published = publish_resumable(Request(found, data, place, note, row_order, progress))
+        else:
+            published = publish(allocation, data, place, row_order=row_order, progress=progress)
     if data.resolve().parent == output.resolve().parent:
         note(f"note: the original {data} lies in the folder of the release; move it before you pass that on")
     if as_json:
         out_json(published.manifest)
     else:
         out(str(published))
+
+
+def _abandon(output: Path, *, resume: bool) -> None:
+    if resume:
+        raise InputError("--resume and --abandon: go on with the release, or give it up? Give one of them.")
+    out(abandon_release(output))
 
 
 def verify(

@@ -1,0 +1,247 @@
+"""A release that goes on where it was stopped: the same bytes as if nothing had happened (DESIGN 2.8, 3.3).
+
+Keyed words by position: the same cell has the same report in every run. Everything is made in a hidden
+folder beside the target; table, allocation and manifest get their places when all three are whole.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from budget_opt.allocation import Allocation
+from budget_opt.api.publishing import (
+    ALLOCATION,
+    MANIFEST,
+    VERIFICATION,
+    Place,
+    Published,
+    Watch,
+    all_or_nothing,
+    digest_of,
+    require_place_inside,
+    require_vacant,
+)
+from budget_opt.api.releasing import randomize_file
+from budget_opt.errors import DataError, InputError, VerificationError
+from budget_opt.model.documents import json_text, read_document, write_document, write_text
+from budget_opt.version import __version__
+
+if TYPE_CHECKING:
+    from budget_opt.randomizer.resuming.journal import Circumstances, Journal
+    from budget_opt.randomizer.resuming.places import Places
+    from budget_opt.randomizer.resuming.unfinished import Unfinished
+
+_DELETED = "Deleted bytes may survive on solid-state disks, in snapshots and in backups."
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be released where, and how; `tell` takes lines for people as it goes."""
+
+    allocation: Allocation
+    data: Path
+    place: Place
+    tell: Callable[[str], None]
+    row_order: Literal["shuffle", "public"] | None = None
+    progress: Callable[[int, float], None] | None = None
+
+    @cached_property
+    def text(self) -> str:
+        """The allocation as it goes out: what is checked, not the bytes of a file that may be edited."""
+        return json_text(self.allocation.to_dict())
+
+
+def publish_resumable(request: Request) -> Published:
+    """Do what `publish` does, so that after a kill at any moment the same call goes on.
+
+    Its key is kept in the state directory (see `randomizer.resuming.places`) until the release is whole.
+    Raises what `publish` raises, and `InputError` where the state directory cannot be used, another
+    process works on this release, or it was begun with other data, another allocation or order of rows.
+    Faulty cells, columns that do not fit and a failed verification drop the unfinished release, as its
+    input must change. Any other interruption keeps it.
+    """
+    from budget_opt.randomizer.resuming.lock import locked
+    from budget_opt.randomizer.resuming.places import places_of
+    from budget_opt.randomizer.resuming.private_files import private_folder
+    from budget_opt.randomizer.resuming.unfinished import clear_remains, journal_of, open_unfinished
+
+    places = places_of(request.place.table)
+    private_folder(places.root)
+    with locked(places.lock, str(request.place.table)):
+        clear_remains(places)
+        _require_room(request, journal_of(places))
+        unfinished = open_unfinished(places, _circumstances(request, places))
+        if unfinished.journal.stage == "placed":
+            published = _placed_before(request.place, unfinished)
+        else:
+            request.tell(_beginning(unfinished))
+            with _kept_or_dropped(unfinished, request.tell):
+                published = _released(request, unfinished)
+        unfinished.finish()
+    request.tell(f"note: the key, the journal and the waiting rows of this release are deleted. {_DELETED}")
+    return published
+
+
+def abandon_release(table: Path) -> str:
+    """Delete key, journal and waiting rows of the unfinished release to `table`; what was done, in words.
+
+    Works whatever became of the original, the allocation and the journal. Raises `InputError` where
+    another process works on the release, or something cannot be deleted.
+    """
+    from budget_opt.randomizer.resuming.lock import locked
+    from budget_opt.randomizer.resuming.places import places_of
+    from budget_opt.randomizer.resuming.private_files import private_folder
+    from budget_opt.randomizer.resuming.unfinished import abandon, is_begun
+
+    places = places_of(table)
+    if not is_begun(places):
+        return f"there is no unfinished release {table} in {places.root}: nothing to abandon"
+    private_folder(places.root)
+    with locked(places.lock, str(table)):
+        journal = abandon(places)
+    said = f"deleted: the key, the journal and the waiting rows of the unfinished release {table}. {_DELETED}"
+    if journal is not None and journal.stage == "placed":
+        return f"{said}\n{table} was whole already, with its manifest, and stays: it counts as released."
+    if os.path.lexists(table):
+        return f"{said}\n{table} is there all the same, without a manifest: see what it is, or delete it."
+    return f"{said}\nNothing of it was released."
+
+
+def _require_room(request: Request, journal: Journal | None) -> None:
+    """`InputError` where the release would take the place of something that is not its own."""
+    from budget_opt.tables.whole_files import require_free
+
+    folder, table = request.place.table.parent, request.place.table
+    recorded = None if journal is None else journal.report
+    require_place_inside(request.place, may_exist=lambda report: str(report.resolve()) == recorded)
+    if journal is None or journal.stage == "randomizing":
+        require_vacant(folder, request.text)
+        if folder.exists():
+            require_free(table, overwrite=False)
+
+
+def _circumstances(request: Request, places: Places) -> Circumstances:
+    from budget_opt.randomizer.release import row_order_of
+    from budget_opt.randomizer.resuming.journal import Circumstances
+    from budget_opt.randomizer.resuming.marks import mark_of
+
+    return Circumstances(
+        target=str(places.target),
+        source=mark_of(request.data),
+        allocation_sha256=digest_of(request.text),
+        row_order=row_order_of(request.row_order, request.allocation.row_order),
+        software=f"budget-opt {__version__}",
+    )
+
+
+def _beginning(unfinished: Unfinished) -> str:
+    places, rows = unfinished.places, unfinished.journal.rows
+    if rows:
+        return f"note: going on after {rows:,} rows that are done"
+    return (
+        f"note: until this release is whole its key is kept in {places.state}, which nobody else may read, "
+        f"and its randomized rows wait in {places.workplace}; do not pass either on"
+    )
+
+
+def _released(request: Request, unfinished: Unfinished) -> Published:
+    """Randomize the rows that are not done, and put table, allocation and manifest in their places."""
+    from budget_opt.randomizer.files import FileOptions
+    from budget_opt.randomizer.manifest import manifest
+    from budget_opt.randomizer.resuming.placing import Placement, place_all
+    from budget_opt.randomizer.resuming.replay import replay
+
+    places, place, digest = unfinished.places, request.place, digest_of(request.text)
+    watch = _watch(request, unfinished)
+    with all_or_nothing(place.internal):
+        if watch is not None:
+            done = unfinished.journal.rows
+            replay(request.data, request.allocation, unfinished.release, done, watch.judge.add)
+        options = FileOptions(
+            row_order=request.row_order,
+            overwrite=True,
+            progress=request.progress,
+            on_batch=None if watch is None else watch.judge.add,
+            before_commit=None if watch is None else watch.verify,
+            release=unfinished.release,
+            checkpoints=unfinished,
+        )
+        made = randomize_file(request.data, request.allocation, places.made, options)
+    release = replace(made, table=place.table)
+    document = manifest(release, digest)
+    write_text(request.text, places.workplace / ALLOCATION)
+    write_document(document, places.workplace / MANIFEST)
+    unfinished.enter("placing")
+    # the manifest last: it is the claim to the folder
+    names = (place.table.name, ALLOCATION, MANIFEST)
+    place_all([Placement(places.workplace / name, places.target.with_name(name)) for name in names])
+    unfinished.enter("placed")
+    return Published(
+        release, document, place.table.parent, None if watch is None else watch.report, place.internal
+    )
+
+
+def _watch(request: Request, unfinished: Unfinished) -> Watch | None:
+    place = request.place
+    if place.internal is None:
+        return None
+    digest = digest_of(request.text)
+    return Watch(request.allocation, place.table.name, digest, place.internal, unfinished.reporting)
+
+
+def _placed_before(place: Place, unfinished: Unfinished) -> Published:
+    """What an earlier run released, which was killed before it had cleaned up."""
+    from budget_opt.randomizer.release import Release
+
+    folder = place.table.parent
+    if place.internal is not None and not unfinished.reports_to(place.internal / VERIFICATION):
+        raise InputError(
+            f"--internal {place.internal}: the release is whole already, and was not verified into this "
+            "folder while it was made. Run the command as it was then; only traces have to be cleared away."
+        )
+    document: dict[str, Any] = read_document(folder / MANIFEST, "budget-opt/manifest", 1, InputError)
+    release = Release(
+        place.table, tuple(document["columns"]), document["rows"], document["row_order"], document["private"]
+    )
+    return Published(release, document, folder, None, None)
+
+
+@contextmanager
+def _kept_or_dropped(unfinished: Unfinished, tell: Callable[[str], None]) -> Iterator[None]:
+    """After a failure drop the unfinished release where its input must change, else keep it; say which."""
+    try:
+        yield
+    except BaseException as failure:
+        if _is_final(failure, unfinished):
+            unfinished.drop()
+            tell(f"note: the unfinished release is dropped, and its key and rows are deleted. {_DELETED}")
+        else:
+            unfinished.close()
+            tell(_how_to_go_on(unfinished))
+        raise
+
+
+def _is_final(failure: BaseException, unfinished: Unfinished) -> bool:
+    """Whether no row was drawn yet, or the input must change before a release is possible.
+
+    A table that could be read up to a checkpoint, and then fails without a fault in a column or row, may
+    be out of reach for a moment only.
+    """
+    if isinstance(failure, DataError):
+        return not unfinished.journal.rows or failure.column is not None or bool(failure.rows)
+    return isinstance(failure, VerificationError) or not unfinished.has_rows
+
+
+def _how_to_go_on(unfinished: Unfinished) -> str:
+    places, rows = unfinished.places, unfinished.journal.rows
+    return (
+        f"note: {places.target} is unfinished, with {rows:,} rows done. Run the same command again to go on, "
+        f"or with --abandon instead of --resume to delete its key in {places.state} and its rows in "
+        f"{places.workplace}. Do not pass either on"
+    )

@@ -1,0 +1,114 @@
+"""The journal of an unfinished release: what it is of, and how far it has come.
+
+Nothing in it was computed from a cell, and the key is not in it. It is replaced as a whole, and carries
+the SHA-256 of its own content. A journal that is truncated or edited is refused and never begun anew: the
+same key would give the same cells the same reports, which is harmless, but only the journal says that data
+and allocation are still the same. Without it, rows that somebody may have seen in the spool could be drawn
+again under other circumstances, and nobody would know.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from budget_opt.errors import InputError
+from budget_opt.randomizer.release import RowOrder
+from budget_opt.randomizer.resuming.marks import Mark
+from budget_opt.randomizer.resuming.private_files import told, write_private
+
+FORMAT: Literal["budget-opt/unfinished-release"] = "budget-opt/unfinished-release"
+VERSION: Literal[1] = 1
+
+Stage = Literal["randomizing", "placing", "placed", "dropped"]
+"""Nothing is at the target; it and the files beside it are being put there; all are there; given up."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Circumstances(_Part):
+    """What must be the same in every run of one release."""
+
+    target: str
+    source: Mark
+    allocation_sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    row_order: RowOrder
+    software: str
+
+
+class Journal(_Part):
+    """The first `rows` rows of the original are randomized in the first `length` bytes of the spool.
+
+    `new_folders` are those that were made for the target, the outermost first; `report` is the path of the
+    internal report, once it is being written.
+    """
+
+    circumstances: Circumstances
+    stage: Stage = "randomizing"
+    rows: Annotated[int, Field(ge=0)] = 0
+    length: Annotated[int, Field(ge=0)] = 0
+    new_folders: list[str] = []
+    report: str | None = None
+
+    def write(self, path: Path) -> None:
+        """Put this journal in the place of the last one; `InputError` where it cannot be written."""
+        content = {"format": FORMAT, "version": VERSION, **self.model_dump(mode="json")}
+        write_private(json.dumps({**content, "sha256": _digest(content)}, indent=1).encode(), path)
+
+
+def read_journal(path: Path) -> Journal:
+    """The journal in a file; `InputError` where it is not as it was written."""
+    try:
+        content = json.loads(told(path, path.read_bytes))
+        stated = content.pop("sha256")
+        found = (content.pop("format"), content.pop("version"))
+        if found == (FORMAT, VERSION) and stated == _digest(
+            {"format": FORMAT, "version": VERSION, **content}
+        ):
+            return Journal.model_validate(content)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, ValidationError):
+        pass
+    raise InputError(
+        f"{path}: the journal of the unfinished release is truncated, was edited, or is of another version "
+        "of budget_opt, so what is done cannot be trusted. Restore it from a copy, or drop the release with "
+        "--abandon and begin anew: nothing of it has left the house."
+    )
+
+
+def differences(then: Circumstances, now: Circumstances) -> list[str]:
+    """Which circumstances differ, in words."""
+    found = []
+    if then.source.path != now.source.path:
+        found.append(f"the original was {then.source.path}, is {now.source.path}")
+    elif then.source != now.source:
+        found.append(f"the original {now.source.path} was changed ({_change(then.source, now.source)})")
+    if then.allocation_sha256 != now.allocation_sha256:
+        found.append("the allocation is another one")
+    found += [
+        f"{name} was {before}, is {after}"
+        for name, before, after in (
+            ("the target", then.target, now.target),
+            ("the order of rows", then.row_order, now.row_order),
+            ("the software", then.software, now.software),
+        )
+        if before != after
+    ]
+    return found
+
+
+def _change(then: Mark, now: Mark) -> str:
+    if then.files != now.files:
+        return f"it was of {then.files:,} file{'s' * (then.files > 1)}, is of {now.files:,}"
+    if then.size != now.size:
+        return f"it had {then.size:,} bytes, has {now.size:,}"
+    return "it has the same size, and another time of change"
+
+
+def _digest(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
