@@ -7,9 +7,11 @@
 proves it, `uniform` the even one, `allocation_from` one by hand; `judge` says what any of them is worth,
 `prices` what a little more would bring; `compare` puts several side by side, `explain` says why one is as it
 is and what limits cost, `rounded` gives the best one on a grid, `frontier` the best ones along a range of
-totals, weights, floors or n. `randomize` makes a release; `verify` and `verify_release` check what was
-promised; `estimate.moment` reads. `plots` draws, `explore` has sliders for a notebook, `report` writes one
-HTML page for everybody.
+totals, weights, floors or n. `randomize` makes a release of a table, `randomize_file` of a file, a
+`LocalRandomizer` of one record at a time; under a `KeyedRelease` it comes out the same wherever it is made,
+in parts by a `BatchRandomizer`, on a cluster by `budget_opt.engines`. `export` writes the matrices for
+another anonymizer; `verify` and `verify_release` check what was promised; `estimate.moment` reads. `plots` draws,
+`explore` has sliders for a notebook, `report` writes one HTML page for everybody.
 """
 
 from importlib import import_module
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from budget_opt.api.comparing import compare
     from budget_opt.api.comparison import Comparison
     from budget_opt.api.explaining import Explanation, explain
+    from budget_opt.api.exports.exporting import export
     from budget_opt.api.formulas import FormulaMoments, moments_from_formula
     from budget_opt.api.frontiers.frontier import Frontier
     from budget_opt.api.frontiers.making import frontier
@@ -56,11 +59,16 @@ if TYPE_CHECKING:
     from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn
     from budget_opt.model.priorities import all_pairs, pairs_with
     from budget_opt.model.problem import Problem
+    from budget_opt.randomizer.batches import BatchRandomizer
+    from budget_opt.randomizer.files import FileOptions
+    from budget_opt.randomizer.keyed_release import KeyedRelease
+    from budget_opt.randomizer.local import LocalRandomizer
 
 _HOMES = {
     "Allocation": "budget_opt.allocation",
     "AllocationError": "budget_opt.errors",
     "Attribute": "budget_opt.model.attribute",
+    "BatchRandomizer": "budget_opt.randomizer.batches",
     "BudgetOptError": "budget_opt.errors",
     "CertificateError": "budget_opt.errors",
     "Codebook": "budget_opt.codebooks.codebook",
@@ -68,13 +76,16 @@ _HOMES = {
     "CrossMoment": "budget_opt.model.moment",
     "DataError": "budget_opt.errors",
     "Explanation": "budget_opt.api.explaining",
+    "FileOptions": "budget_opt.randomizer.files",
     "FormulaMoments": "budget_opt.api.formulas",
     "Frontier": "budget_opt.api.frontiers.frontier",
     "Group": "budget_opt.model.moment",
     "InfeasibleError": "budget_opt.errors",
     "InputError": "budget_opt.errors",
     "Judgement": "budget_opt.api.judging",
+    "KeyedRelease": "budget_opt.randomizer.keyed_release",
     "LeastTotal": "budget_opt.api.least_total",
+    "LocalRandomizer": "budget_opt.randomizer.local",
     "NotSolvedError": "budget_opt.errors",
     "Problem": "budget_opt.model.problem",
     "ProblemError": "budget_opt.errors",
@@ -88,6 +99,7 @@ _HOMES = {
     "compare": "budget_opt.api.comparing",
     "explain": "budget_opt.api.explaining",
     "explore": "budget_opt.explorer",
+    "export": "budget_opt.api.exports.exporting",
     "frontier": "budget_opt.api.frontiers.making",
     "judge": "budget_opt.api.judging",
     "least_total": "budget_opt.api.least_total",
@@ -128,6 +140,7 @@ __all__ = [
     "Allocation",
     "AllocationError",
     "Attribute",
+    "BatchRandomizer",
     "BudgetOptError",
     "CertificateError",
     "Codebook",
@@ -135,13 +148,16 @@ __all__ = [
     "CrossMoment",
     "DataError",
     "Explanation",
+    "FileOptions",
     "FormulaMoments",
     "Frontier",
     "Group",
     "InfeasibleError",
     "InputError",
     "Judgement",
+    "KeyedRelease",
     "LeastTotal",
+    "LocalRandomizer",
     "NotSolvedError",
     "Problem",
     "ProblemError",
@@ -157,6 +173,7 @@ __all__ = [
     "estimate",
     "explain",
     "explore",
+    "export",
     "frontier",
     "judge",
     "least_total",

@@ -64,7 +64,10 @@ def randomize_file(
 ) -> Release:
     """Randomize a .csv, .csv.gz or .parquet file into another, which is there only when it is whole.
 
-    As `randomize`; `options` as in `budget_opt.randomizer.files.FileOptions`.
+    A folder of .parquet files is read as one table, and a `target` without an ending becomes one. The
+    file may be of any size: memory does not grow with its rows, and rows that wait to be shuffled,
+    randomized already, wait on disk beside the target. As `randomize`; `options` as in
+    `budget_opt.randomizer.files.FileOptions`.
     """
     from budget_opt.randomizer.files import FileOptions, randomize_file
     from budget_opt.verifier.static import verify_privacy

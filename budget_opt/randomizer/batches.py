@@ -16,16 +16,20 @@ import numpy as np
 import pyarrow as pa
 
 from budget_opt.allocation import Allocation
+from budget_opt.errors import DataError, InputError
 from budget_opt.randomizer.drawing import Keyed
 from budget_opt.randomizer.keyed_release import KeyedRelease
+from budget_opt.randomizer.local.sources import terms_from
 from budget_opt.randomizer.plan import plan_for
 from budget_opt.randomizer.row_names import RowIds, RowNames, require_row_id
 from budget_opt.tables.encoding import Codes, Encoder, decode
 from budget_opt.tables.findings import Findings
 from budget_opt.tables.frames import FrameSource
 from budget_opt.tables.label_types import type_like
-from budget_opt.tables.public import released_type, without_dictionary
+from budget_opt.tables.public import Gatherer, released_type
 from budget_opt.tables.reading import encoded
+from budget_opt.tables.source import require_columns
+from budget_opt.tables.types import shown_type
 
 
 class BatchRandomizer:
@@ -37,7 +41,8 @@ class BatchRandomizer:
     their labels. Its pickle holds keys of these attributes, which with the released columns give the
     originals: it is for the memory of the machines that randomize.
 
-    Raises `DataError` for columns without a budget or absent, and for ids that are neither integers nor text.
+    Raises `DataError` for columns without a budget or absent, and for ids that are neither integers nor text,
+    `InputError` for an argument of another type, and `VerificationError` for an allocation that overspends.
     """
 
     def __init__(
@@ -49,6 +54,10 @@ class BatchRandomizer:
         row_id: str,
         include_empty: bool = False,
     ) -> None:
+        _require(schema, pa.Schema, "schema")
+        _require(allocation, Allocation, "allocation")
+        _require(release, KeyedRelease, "release")
+        terms_from(allocation).require_kept()
         source = FrameSource(schema.empty_table())
         self._plan = plan_for(source, allocation, include_empty=include_empty)
         require_row_id(row_id, source.names, allocation)
@@ -57,6 +66,7 @@ class BatchRandomizer:
         self._keyed = Keyed(self._plan.randomized, release, row_id)
         self.domains = self._plan.domains
         """The declared domains of the randomized columns."""
+        self._public = {name: released_type(schema.field(name).type) for name in self._plan.public}
         self._schema = pa.schema([(name, self._type(schema.field(name))) for name in self._plan.columns])
         self._encoders = {name: Encoder(domain, name) for name, domain in self.domains.items()}
 
@@ -81,8 +91,9 @@ class BatchRandomizer:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The released rows of a batch, in its order.
 
-        Raises `DataError` for ids that are missing and for cells outside their domains, all of them at once;
-        the rows that it tells are counted in the batch.
+        Raises `DataError` for ids that are missing and for cells outside their domains, all of them at once,
+        the rows that it tells being counted in the batch; and for a batch without a column of the schema, or
+        with a public column of another type.
         """
         released, _ = self._released(batch)
         return released
@@ -114,8 +125,22 @@ class BatchRandomizer:
         return pa.RecordBatch.from_arrays(columns, schema=self._schema), names
 
     def _read(self, batch: pa.RecordBatch, findings: Findings) -> tuple[dict[str, Codes], RowNames]:
+        self._require_fit(batch)
         codes = encoded(batch, self._encoders, findings, 0)
         return codes, self._ids.names(findings, batch.column(self._ids.column_name), 0)
+
+    def _require_fit(self, batch: pa.RecordBatch) -> None:
+        """Public columns would be converted in silence, each batch in its own way."""
+        _require(batch, pa.RecordBatch, "batch")
+        require_columns([*self._plan.columns, self._ids.column_name], FrameSource(batch))
+        for name, declared in self._public.items():
+            given = batch.schema.field(name).type
+            if released_type(given) != declared:
+                raise DataError(
+                    f"column {name!r} is of type {shown_type(given)} in this batch, and {declared} in the "
+                    "schema. Cast it to one type in the whole table.",
+                    column=name,
+                )
 
     def _order_keys(self, names: RowNames) -> pa.RecordBatch:
         # the top bit turned, so that signed integers have the order of the unsigned ones
@@ -126,10 +151,16 @@ class BatchRandomizer:
     def _column(self, name: str, batch: pa.RecordBatch, reports: Mapping[str, Codes]) -> pa.Array:
         if name in reports:
             return decode(reports[name], self.domains[name], self._schema.field(name).type)
-        return without_dictionary(batch.column(name))
+        # a copy: what is cut from a larger batch is pickled with all of it
+        return Gatherer(pa.chunked_array([batch.column(name)])).rows(np.arange(batch.num_rows))
 
     def _type(self, original: pa.Field) -> pa.DataType:
         if original.name not in self.domains:
             return released_type(original.type)
         domain = self.domains[original.name]
         return pa.string() if domain.kind == "bins" else type_like(original.type, domain)
+
+
+def _require(value: object, wanted: type, name: str) -> None:
+    if not isinstance(value, wanted):
+        raise InputError(f"{name}: is a {type(value).__name__}, must be a {wanted.__name__}.")

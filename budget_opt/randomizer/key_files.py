@@ -1,12 +1,16 @@
 """Key files: strict JSON that only its owner can read.
 
-    {"format": "budget-opt/key", "version": 1, "data": "health survey 2026", "number": 1, "key": "…"}
+    {"format": "budget-opt/key", "version": 1, "data": "health survey 2026", "number": 1,
+     "key": "…", "check": "…"}
 
-`key` is the 32 bytes in hexadecimal. No message shows anything of a file's content.
+`key` is the 32 bytes in hexadecimal, `check` eight that follow from all the rest: a changed file would give
+other words in silence, and so a second noisy copy of everybody (R20). No message, and nothing that hangs
+on one, shows anything of a file's content.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -16,12 +20,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from budget_opt.errors import InputError
-from budget_opt.randomizer.words import KEY_BYTES
+from budget_opt.randomizer.words import KEY_BYTES, derived_key
+from budget_opt.tables.translation import translated
 
 FORMAT = "budget-opt/key"
 VERSION = 1
 
-_FIELDS = ("format", "version", "data", "number", "key")
+_FIELDS = ("format", "version", "data", "number", "key", "check")
+_CHECK_BYTES = 8
 _LARGEST_FILE = 2**16
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -44,7 +50,7 @@ def write_key(path: Path, document: KeyDocument) -> None:
     It is on the disk when this returns. Raises `InputError` where there is something at the path,
     others can write into the folder, or the file cannot be written; then none is left behind.
     """
-    values = (FORMAT, VERSION, document.data, document.number, document.key.hex())
+    values = (FORMAT, VERSION, document.data, document.number, document.key.hex(), _check(document))
     content = json.dumps(dict(zip(_FIELDS, values, strict=True)), ensure_ascii=False, indent=2) + "\n"
     with _told(path):
         _make_private(path.parent)
@@ -65,28 +71,39 @@ def read_key(path: Path) -> KeyDocument:
     """The content of a key file; `InputError` where others can read it, and for anything but a key file."""
     with _told(path):
         _require_private_folder(path)
-        handle = os.open(path, os.O_RDONLY | _flag("O_NOFOLLOW") | _flag("O_NONBLOCK"))
-        with os.fdopen(handle, "rb") as file:
+        # by an opener, so that what it opened is closed even where that is a folder
+        with open(path, "rb", opener=_opened_itself) as file:
             _require_private_file(path, os.fstat(file.fileno()))
             content = file.read(_LARGEST_FILE + 1)
     return _parsed(path, content)
 
 
 def _parsed(path: Path, content: bytes) -> KeyDocument:
-    try:
-        fields = json.loads(content.decode(), object_pairs_hook=_distinct, parse_constant=_no_number)
-    except (ValueError, RecursionError):
-        _refuse(path, "is not JSON")
+    # the failure of a reader carries the whole text, and so the key
+    fields = translated(lambda: _json(content), lambda failure: _refusal(path, "is not JSON"))
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
-        _refuse(path, f'has not "format": "{FORMAT}"')
+        raise _refusal(path, f'has not "format": "{FORMAT}"')
     if fields.get("version") != VERSION or isinstance(fields["version"], bool | float):
-        _refuse(path, f'has not "version": {VERSION}, the only one that is read here')
+        raise _refusal(path, f'has not "version": {VERSION}, the only one that is read here')
     if set(fields) != set(_FIELDS):
-        _refuse(path, f"must have exactly the fields {', '.join(_FIELDS)}")
+        raise _refusal(path, f"must have exactly the fields {', '.join(_FIELDS)}")
     key = fields["key"]
     if not isinstance(key, str) or len(key) != 2 * KEY_BYTES or not set(key) <= set("0123456789abcdef"):
-        _refuse(path, f"must have a key of {2 * KEY_BYTES} hexadecimal digits")
-    return KeyDocument(fields["data"], fields["number"], bytes.fromhex(key))
+        raise _refusal(path, f"must have a key of {2 * KEY_BYTES} hexadecimal digits")
+    document = KeyDocument(fields["data"], fields["number"], bytes.fromhex(key))
+    if fields["check"] != _check(document):
+        raise _refusal(path, "its data, number, key or check have been changed")
+    return document
+
+
+def _check(document: KeyDocument) -> str:
+    """What no other content has but one of 2^64; it follows from the key and tells nothing of it."""
+    named = json.dumps((FORMAT, VERSION, "check", document.data, document.number))
+    return derived_key(document.key, named.encode("ascii"))[:_CHECK_BYTES].hex()
+
+
+def _json(content: bytes) -> Any:
+    return json.loads(content.decode(), object_pairs_hook=_distinct, parse_constant=_no_number)
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -100,10 +117,10 @@ def _no_number(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
 
 
-def _refuse(path: Path, what: str) -> NoReturn:
-    raise InputError(
+def _refusal(path: Path, what: str) -> InputError:
+    return InputError(
         f"{path}: is no whole key file: {what}. Use the file that KeyedRelease.write made, unchanged."
-    ) from None
+    )
 
 
 def _require_private_file(path: Path, status: os.stat_result) -> None:
@@ -135,7 +152,7 @@ def _require_private_folder(path: Path) -> None:
 def _make_private(folder: Path) -> None:
     missing = [place for place in (folder, *folder.parents) if not place.exists()]
     for place in reversed(missing):
-        place.mkdir(mode=0o700)
+        place.mkdir(mode=0o700, exist_ok=True)  # another process may have made it by now
 
 
 def _sync_folder(folder: Path) -> None:
@@ -145,6 +162,11 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def _opened_itself(path: str, flags: int) -> int:
+    """No link is followed, and no pipe is waited for."""
+    return os.open(path, flags | _flag("O_NOFOLLOW") | _flag("O_NONBLOCK"))
 
 
 def _flag(name: str) -> int:
@@ -160,6 +182,10 @@ def _told(path: Path) -> Iterator[None]:
     except FileExistsError:
         raise InputError(f"{path}: exists, and a key is never overwritten. Choose another path.") from None
     except OSError as failure:
-        if path.is_symlink():
+        if failure.errno == errno.ELOOP:
             raise InputError(f"{path}: is a symbolic link. Give the path of the file itself.") from None
         raise InputError(f"{path}: cannot be used ({failure.strerror}). Check the path.") from None
+    except InputError:
+        raise
+    except ValueError:
+        raise InputError(f"{str(path)!r}: can be the name of no file. Check the path.") from None

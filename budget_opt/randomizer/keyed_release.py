@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from budget_opt.errors import InputError
+from budget_opt.model.arguments import require_path
 from budget_opt.randomizer.context import Field, keyed_context
 from budget_opt.randomizer.key_files import KeyDocument, read_key, write_key
 from budget_opt.randomizer.words import derived_key, fresh_key
@@ -49,13 +50,14 @@ class KeyedRelease:
 
     def __init__(self, data: str, number: int = 1) -> None:
         _require_names(data, number)
-        self._data, self._number, self._secret = data, number, _Secret(fresh_key())
+        # plain ones: a class of its own may be written to a file as something else than words are drawn for
+        self._data, self._number = str.__str__(data), int(number)
+        self._secret = _Secret(fresh_key())
 
     @classmethod
     def read(cls, path: str | Path) -> KeyedRelease:
         """The release of a key file; `InputError` for a file that others can read, or that is no key file."""
-        document = read_key(Path(path))
-        _require_names(document.data, document.number, Path(path))
+        document = read_key(require_path(path, "path"))
         release = cls(document.data, document.number)
         release._secret = _Secret(document.key)
         return release
@@ -66,7 +68,7 @@ class KeyedRelease:
         Raises `InputError` where the path exists (a key is never overwritten), where others can write
         into its folder, and where it cannot be written.
         """
-        write_key(Path(path), KeyDocument(self._data, self._number, self._secret.content))
+        write_key(require_path(path, "path"), KeyDocument(self._data, self._number, self._secret.content))
 
     @property
     def data(self) -> str:
@@ -119,18 +121,15 @@ class _Secret:
         return "<secret>"
 
 
-def _require_names(data: object, number: object, file: Path | None = None) -> None:
-    where = "" if file is None else f"{file}: "
+def _require_names(data: object, number: object) -> None:
     if not isinstance(data, str) or not data.strip() or len(data) > LONGEST_NAME or not _is_unicode(data):
         raise InputError(
-            f"{where}data: must be text of 1 to {LONGEST_NAME} characters. Name the data set, for instance "
+            f"data: must be text of 1 to {LONGEST_NAME} characters. Name the data set, for instance "
             '"health survey 2026".'
         )
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= LARGEST_NUMBER:
-        # where somebody has moved the fields of a key file about, the number is the key
-        shown = f"is {number!r}, " if file is None else ""
         raise InputError(
-            f"{where}number: {shown}must be an integer from 1 on. Number the releases of a data set."
+            f"number: is {number!r}, must be an integer from 1 to 2^53. Number the releases of a data set."
         )
 
 

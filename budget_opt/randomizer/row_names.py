@@ -22,6 +22,7 @@ from budget_opt.allocation import Allocation
 from budget_opt.errors import DataError
 from budget_opt.randomizer.keyed_release import KeyedRelease
 from budget_opt.tables.findings import SHOWN_ROWS, Findings
+from budget_opt.tables.public import without_dictionary
 from budget_opt.tables.translation import translated
 from budget_opt.tables.types import shown_type
 
@@ -120,9 +121,11 @@ class RowIds:
                 column=self.column_name,
             )
 
-        missing = np.flatnonzero(np.asarray(ids.is_null()))
+        # before nulls are looked for: a dictionary may have one among its values
+        plain = translated(lambda: without_dictionary(ids), unreadable)
+        missing = np.flatnonzero(np.asarray(plain.is_null()))
         if not missing.size:
-            return translated(lambda: self._of(ids), unreadable)
+            return translated(lambda: self._of(plain), unreadable)
         shown = (first_row + missing[:SHOWN_ROWS]).tolist()
         findings.add(
             self.column_name, "missing, and names no row", "Fill the cells.", shown, int(missing.size)
@@ -130,8 +133,6 @@ class RowIds:
         return np.zeros((len(ids), NAME_WORDS), dtype=_NAME)
 
     def _of(self, ids: pa.Array) -> RowNames:
-        if pa.types.is_dictionary(ids.type):
-            ids = ids.cast(ids.type.value_type)
         if pa.types.is_integer(ids.type):
             return _of_integers(np.asarray(ids))
         texts = ids.cast(pa.large_string())

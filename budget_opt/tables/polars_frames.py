@@ -61,6 +61,9 @@ class PolarsFrame:
     def _public_series(self, name: str, order: Order) -> Any:
         polars = self._polars
         values = self._frame[name].gather(order)
+        if values.dtype in (polars.String, polars.Binary):
+            # polars' views keep all text of a frame this one was cut from, Arrow's plain types do not
+            return polars.Series(name, values.to_arrow(), dtype=values.dtype)
         if values.dtype == polars.Categorical:
             return values.cast(polars.String).cast(values.dtype)
         if values.dtype == polars.Enum:

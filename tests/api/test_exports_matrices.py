@@ -35,8 +35,21 @@ def test_arrays_are_the_nearest_doubles_with_their_categories(tmp_path: Path) ->
         assert list(loaded["attributes"]) == list(NAMES)
         assert len(loaded.files) == 1 + 2 * len(NAMES)
         for name in NAMES:
-            assert np.array_equal(loaded[f"matrix: {name}"], nearest(allocation, name))
-            assert list(loaded[f"categories: {name}"]) == LABELS[name]
+            assert np.array_equal(loaded[f"{name}: matrix"], nearest(allocation, name))
+            assert list(loaded[f"{name}: categories"]) == LABELS[name]
+
+
+def test_no_name_of_an_attribute_hides_another_in_the_archive(tmp_path: Path) -> None:
+    """`numpy.load` takes an array's name for that of its file, too: "x.npy" for the array "x"."""
+    names = ("x", "x.npy", "attributes", "x: matrix", "x: matrix.npy", "../x")
+    attributes = [bo.Attribute(name, categories=2 + i) for i, name in enumerate(names)]
+    problem = bo.Problem(attributes=attributes, moments=[bo.CrossMoment("x")], total_epsilon=6.0)
+    bo.export(bo.uniform(problem), "matrices", tmp_path / "m.npz")
+    with np.load(tmp_path / "m.npz", allow_pickle=False) as loaded:
+        assert list(loaded["attributes"]) == list(names)
+        for i, name in enumerate(names):
+            assert loaded[f"{name}: matrix"].shape == (2 + i, 2 + i)
+            assert list(loaded[f"{name}: categories"]) == [str(code) for code in range(2 + i)]
 
 
 def test_the_table_has_a_line_for_each_truth_and_report(tmp_path: Path) -> None:

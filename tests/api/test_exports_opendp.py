@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import pyarrow as pa
 import pytest
 
 import budget_opt as bo
+from budget_opt.api.exports import opendp
 from budget_opt.mechanisms.exact import exact
 from tests.api.exported import HOSTILE, NAMES, entries, equal_budgets, hostile, single, steps_below, wide
 
@@ -224,3 +227,25 @@ def test_the_features_of_opendp_are_as_they_were(tmp_path: Path) -> None:
     with pytest.raises(bo.InputError):
         bo.export(single(40.0, 2), "opendp", tmp_path / "n.json")
     assert not FEATURES
+
+
+def test_an_export_that_ends_does_not_turn_off_the_features_of_another_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one composes only after the first, which has turned the features on, is done with all."""
+    FEATURES.clear()
+    composed, inside, threads = opendp._composed, [threading.Event(), threading.Event()], list[int]()
+
+    def in_turn(*given: Any) -> float:
+        if threading.get_ident() not in threads:
+            threads.append(threading.get_ident())
+            inside[len(threads) - 1].set()
+            inside[1].wait(0.2) if len(threads) == 1 else first.result(10)
+        return composed(*given)
+
+    monkeypatch.setattr(opendp, "_composed", in_turn)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(bo.export, single(1.0, 3), "opendp", tmp_path / "first.json")
+        assert inside[0].wait(10)
+        second = pool.submit(bo.export, single(1.0, 3), "opendp", tmp_path / "second.json")
+        assert second.result(20).path.read_bytes() == first.result().path.read_bytes()

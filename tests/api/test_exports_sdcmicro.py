@@ -119,6 +119,9 @@ show <- function(name, column) {
 show("age", c(0, 18, 18.1, 39.9, 40, 1e9))
 show("age", c("[0, 18.1)", "[40, inf)"))
 show("age", c(-1, 40, Inf))
+show("age", c("0", "18.1", "1e9"))
+show("age", c("-1", "40", NA))
+show("age", c("40", "secret"))
 show("children", c(1, 100000, NA, 0))
 show("children", c(1L, 100000L))
 show("children", c(1.5, 0))
@@ -134,6 +137,9 @@ cat(startsWith(refused, "columns are absent: "), endsWith(refused, "works, lette
         "[0, 18.1)|[0, 18.1)|[18.1, 40)|[18.1, 40)|[40, inf)|[40, inf)",
         "[0, 18.1)|[40, inf)",
         "age: 2 cells are none of the declared categories",
+        "[0, 18.1)|[18.1, 40)|[40, inf)",
+        "age: 2 cells are none of the declared categories",
+        "age: some cells are numbers, and some are not",
         "1|100000|(missing)|0",
         "1|100000",
         "children: 1 cells are none of the declared categories",
@@ -143,6 +149,47 @@ cat(startsWith(refused, "columns are absent: "), endsWith(refused, "works, lette
         "smoker: 2 cells are none of the declared categories",
         "2 1 2",
         "TRUE TRUE",
+    ]
+
+
+def test_r10_what_r_makes_of_text_is_never_taken_for_a_category_nor_for_an_unseen_one(
+    rscript: str, tmp_path: Path
+) -> None:
+    """Read as the script says, "01" and "T" are the categories; as R guesses, they are 1 and TRUE."""
+    allocation = bo.uniform(
+        bo.Problem(
+            attributes=[
+                bo.Attribute("code", categories=["01", "02", "09"], other="09"),
+                bo.Attribute("answer", categories=["T", "F"], missing="category"),
+                bo.Attribute("count", categories=[1, 2], other=2),
+            ],
+            moments=[bo.CrossMoment("code")],
+            total_epsilon=6.0,
+        )
+    )
+    (tmp_path / "data.csv").write_text("code,answer,count\n01,T,2\n02,F,1\n77,,1\n", encoding="utf-8")
+    bo.export(allocation, "sdcmicro", tmp_path / "script.R")
+    code = r"""
+source("script.R")
+show <- function(data) for (one in budget_opt_attributes) {
+  made <- tryCatch(budget_opt_factor(data[[one$name]], one), error = conditionMessage)
+  cat(paste(as.character(made), collapse = "|"), "\n", sep = "")
+}
+show(read.csv("data.csv", na.strings = "", colClasses = "character"))
+show(read.csv("data.csv", na.strings = ""))
+show(data.frame(code = NA, answer = NA, count = TRUE))
+"""
+    way_out = ': read the table with colClasses = "character"'
+    assert run(rscript, tmp_path, code) == [
+        "01|02|09",
+        "T|F|(missing)",
+        "2|1|1",
+        f"code: holds numbers, and its categories are text{way_out}",
+        f"answer: holds truth values, and its categories are text{way_out}",
+        "2|1|1",
+        "code: 1 cells are none of the declared categories",
+        "(missing)",
+        f"count: holds truth values, and its categories are numbers{way_out}",
     ]
 
 
@@ -172,12 +219,19 @@ def test_a_release_made_in_r_by_the_scripts_own_recipe_goes_through_verify(
     _write_csv(tmp_path / "data.csv", cells)
     bo.export(allocation, "sdcmicro", tmp_path / "script.R")
     text = (tmp_path / "script.R").read_text(encoding="ascii")
-    read, release, write = (
+    read, read_on, release, write = (
         next(line.removeprefix("#").strip() for line in text.splitlines() if start in line)
-        for start in ("data <- read.csv", "released <- budget_opt_pram", "write.csv")
+        for start in (
+            "data <- read.csv",
+            'fileEncoding = "UTF-8")  ',
+            "released <- budget_opt_pram",
+            "write.csv",
+        )
     )
     release = release.split("  ")[0].replace("(data)", "(data, pram = drawn)")
-    code = "\n".join(['source("script.R", encoding = "UTF-8")', DRAW, read, release, write])
+    code = "\n".join(
+        ['source("script.R", encoding = "UTF-8")', DRAW, read + read_on.split("  ")[0], release, write]
+    )
     run(rscript, tmp_path, code, "C.UTF-8")
     judged = bo.verify_release(allocation, tmp_path / "data.csv", tmp_path / "released.csv", false_alarm=1e-9)
     assert judged.holds, str(judged)

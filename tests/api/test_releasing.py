@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import budget_opt as bo
@@ -51,6 +52,11 @@ def test_an_allocation_that_overspends_releases_nothing(problem, table, tmp_path
     with pytest.raises(bo.VerificationError, match="epsilon of a record"):
         bo.randomize_file(tmp_path / "data.csv", allocation, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
+    schema = pa.schema({"id": pa.int64(), "a": pa.int64(), "b": pa.string()})
+    with pytest.raises(bo.VerificationError, match="epsilon of a record"):
+        bo.BatchRandomizer(schema, allocation, bo.KeyedRelease("people"), row_id="id")
+    with pytest.raises(bo.VerificationError, match="epsilon of a record"):
+        bo.LocalRandomizer(allocation)
 
 
 def test_a_split_that_only_misses_a_floor_may_be_released(problem, table):

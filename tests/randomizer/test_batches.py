@@ -12,14 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budget_opt.allocation import Allocation, uniform
-from budget_opt.errors import DataError
+from budget_opt.errors import DataError, InputError
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment
+from budget_opt.model.moment import CrossMoment, PublicColumn
 from budget_opt.model.problem import Problem
 from budget_opt.randomizer.batches import BatchRandomizer
 from budget_opt.randomizer.keyed_release import KeyedRows
 from budget_opt.randomizer.table import randomize_table
 from budget_opt.tables.findings import Findings
+from tests.error_chain import everything_said
 from tests.randomizer.keyed_cells import release_under
 
 RELEASE = release_under(bytes(range(32)))
@@ -195,3 +196,78 @@ def test_nothing_of_a_randomizer_shows_a_key(randomizer: BatchRandomizer) -> Non
         for key in derived
         for text in (repr(randomizer), str(randomizer))
     )
+
+
+def batch_of(**changes: Any) -> pa.RecordBatch:
+    columns = {"x": pa.array([0, 1]), "w": pa.array(["u", "v"]), "id": pa.array([1, 2])} | changes
+    return pa.record_batch({name: column for name, column in columns.items() if column is not None})
+
+
+def randomizer_of(schema: pa.Schema) -> BatchRandomizer:
+    problem = Problem(
+        attributes=[Attribute("x", categories=2)],
+        moments=[CrossMoment("x")],
+        total_epsilon=1,
+        public=[PublicColumn("w", why="the same for everybody")],
+        dropped=["id"],
+    )
+    return BatchRandomizer(schema, uniform(problem), RELEASE, row_id="id")
+
+
+@pytest.fixture(scope="module")
+def of_batch() -> BatchRandomizer:
+    return randomizer_of(batch_of().schema)
+
+
+@pytest.mark.parametrize(
+    ("batch", "told"),
+    [
+        (batch_of(w=None), "has no column 'w'"),
+        (batch_of(x=None), "has no column 'x'"),
+        (batch_of(id=None), "has no column 'id'"),
+        (
+            batch_of(w=pa.array([7654321, 1])),
+            "'w' is of type int64 in this batch, and string in the schema",
+        ),
+        (batch_of(w=pa.array([2**62, 1], pa.timestamp("s"))), r"'w' is of type timestamp\[s\]"),
+        (batch_of(w=pa.array([["CANARY"]] * 2)), "'w' is of type list in this batch"),
+        (pa.Table.from_batches([batch_of()]), "batch: is a Table, must be a RecordBatch"),
+        (None, "batch: is a NoneType"),
+    ],
+)
+def test_r10_a_batch_that_is_not_of_the_schema_is_refused_and_never_converted(
+    of_batch: BatchRandomizer, batch: Any, told: str
+) -> None:
+    with pytest.raises(InputError, match=told) as raised:
+        of_batch(batch)
+    assert not any(cell in everything_said(raised.value) for cell in ("7654321", str(2**62), "CANARY"))
+
+
+def test_a_batch_may_have_a_dictionary_in_place_of_its_values(of_batch: BatchRandomizer) -> None:
+    batch = batch_of(w=pa.array(["u", "v"]).dictionary_encode())
+    assert of_batch(batch).equals(of_batch(batch_of()))
+
+
+@pytest.mark.parametrize("wrong", ["schema", "allocation", "release"])
+def test_an_argument_of_another_type_is_told(people: pa.Table, allocation: Allocation, wrong: str) -> None:
+    given_: dict[str, Any] = {
+        "schema": people.schema,
+        "allocation": allocation,
+        "release": RELEASE,
+        wrong: "x",
+    }
+    with pytest.raises(InputError, match=f"^{wrong}: is a str, must be"):
+        BatchRandomizer(**given_, row_id="person")
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())], ids=str
+)
+def test_r15_a_released_batch_keeps_nothing_of_the_rows_that_it_was_cut_from(kind: pa.DataType) -> None:
+    texts = ["CANARY" * 5, "b" * 30]
+    column = pa.array(texts).dictionary_encode() if pa.types.is_dictionary(kind) else pa.array(texts, kind)
+    batch = batch_of(w=column).slice(1)
+    randomizer = randomizer_of(batch.schema)
+    assert b"CANARY" in pickle.dumps(batch)
+    assert b"CANARY" not in pickle.dumps(randomizer(batch))
+    assert randomizer(batch)["w"].to_pylist() == texts[1:]

@@ -1,13 +1,13 @@
-"""A keyed release and its key file: nothing shows the key, and only its owner has it. R6, R7, R35."""
+"""A keyed release and its key file: nothing shows the key, and only its owner has it. R6, R7, R20, R35."""
 
 from __future__ import annotations
 
 import copy
+import enum
 import json
 import os
 import pickle
 import stat
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from budget_opt.errors import InputError, RandomSourceError
 from budget_opt.randomizer import key_files
 from budget_opt.randomizer.keyed_release import KeyedRelease
+from tests.error_chain import everything_said
 from tests.randomizer.keyed_cells import release_under
 
 KEY = bytes(range(100, 132))
@@ -50,6 +51,7 @@ def test_a_release_that_is_read_again_is_the_one_that_was_written(key_file: Path
         "data": "health survey 2026",
         "number": 3,
         "key": KEY.hex(),
+        "check": "dcb80800e866fb8b",
     }
 
 
@@ -224,6 +226,7 @@ def test_a_path_without_a_file_is_told(tmp_path: Path) -> None:
 
 def changed(**fields: Any) -> str:
     whole = {"format": "budget-opt/key", "version": 1, "data": "d", "number": 1, "key": KEY.hex()}
+    whole["check"] = key_files._check(key_files.KeyDocument("d", 1, KEY))
     return json.dumps({name: value for name, value in {**whole, **fields}.items() if value is not ...})
 
 
@@ -255,11 +258,22 @@ def changed(**fields: Any) -> str:
         (changed(key=" " + KEY.hex()[:-1]), "64 hexadecimal digits"),
         (changed(key=KEY.hex().upper()), "64 hexadecimal digits"),
         (changed(key=[1] * 64), "64 hexadecimal digits"),
-        (changed(data=""), "data: must be text"),
-        (changed(data=7), "data: must be text"),
-        (changed(number=0), "number: must be an integer"),
-        (changed(number=1.5), "number: must be an integer"),
-        (changed(data=KEY.hex(), number=KEY.hex()), "number: must be an integer"),
+        (changed(check=...), "exactly the fields"),
+        *(
+            (text, "have been changed")
+            for text in (
+                changed(data=""),
+                changed(data=7),
+                changed(data="e"),
+                changed(number=0),
+                changed(number=2),
+                changed(number=1.5),
+                changed(data=KEY.hex(), number=KEY.hex()),
+                changed(key=KEY[::-1].hex()),
+                changed(check=None),
+                changed(check="0" * 16),
+            )
+        ),
         (changed(data="x" * 70_000), "is not JSON"),
     ],
     ids=lambda value: value if len(value) < 30 else "file",
@@ -272,5 +286,76 @@ def test_r35_what_is_no_whole_key_file_is_refused_without_showing_it(
     path.chmod(0o600)
     with pytest.raises(InputError, match=rf"a\.key: .*{reason}") as told:
         KeyedRelease.read(path)
-    shown = "".join(traceback.format_exception(told.value))
-    assert KEY.hex()[:16] not in shown.lower()
+    assert KEY.hex()[:16] not in everything_said(told.value).lower()
+
+
+@pytest.mark.parametrize(
+    "change", [lambda byte: byte ^ 1, lambda byte: byte | 0x80], ids=["digit", "no text"]
+)
+def test_r20_a_key_file_with_any_byte_changed_is_refused_and_nothing_that_is_raised_has_the_key(
+    key_file: Path, change: Callable[[int], int]
+) -> None:
+    """Other words would be a second noisy copy of everybody, and readers' own failures carry the text."""
+    whole = key_file.read_bytes()
+    for i in range(len(whole)):
+        key_file.write_bytes(whole[:i] + bytes([change(whole[i])]) + whole[i + 1 :])
+        with pytest.raises(InputError, match="is no whole key file") as told:
+            KeyedRelease.read(key_file)
+        assert KEY.hex()[16:40] not in everything_said(told.value)
+
+
+def test_r20_a_key_file_that_ends_early_is_refused(key_file: Path) -> None:
+    whole = key_file.read_bytes()
+    for length in range(len(whole) - 1):  # the last byte is a line break
+        key_file.write_bytes(whole[:length])
+        with pytest.raises(InputError, match="is no whole key file") as told:
+            KeyedRelease.read(key_file)
+        assert KEY.hex()[:16] not in everything_said(told.value)
+
+
+class _Number(int, enum.Enum):
+    SECOND = 2
+
+
+class _Name(str):
+    def encode(self, *_: Any) -> bytes:
+        return b"something else"
+
+
+def test_names_and_numbers_of_other_classes_are_taken_as_what_a_key_file_has(tmp_path: Path) -> None:
+    release = KeyedRelease(_Name("d"), _Number.SECOND)
+    release.write(tmp_path / "a.key")
+    assert (type(release.data), type(release.number)) == (str, int)
+    assert same(KeyedRelease.read(tmp_path / "a.key"), release)
+
+
+@pytest.mark.parametrize("path", [None, 5, b"a.key", "\0", "\ud800", "x" * 300], ids=repr)
+def test_what_can_be_no_path_of_a_key_file_is_refused(tmp_path: Path, path: Any) -> None:
+    place = str(tmp_path / path) if isinstance(path, str) else path
+    for use in (KeyedRelease("d").write, KeyedRelease.read):
+        with pytest.raises(InputError):
+            use(place)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts open files as Linux shows them")
+def test_a_folder_in_place_of_a_key_file_is_refused_and_not_left_open(tmp_path: Path) -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(20):
+        with pytest.raises(InputError, match="Is a directory"):
+            KeyedRelease.read(tmp_path)
+    assert len(list(Path("/proc/self/fd").iterdir())) < before + 20
+
+
+def test_a_folder_that_another_process_makes_at_the_same_moment_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Path.mkdir
+
+    def too_late(folder: Path, **options: Any) -> None:
+        made(folder, mode=0o700)
+        made(folder, **options)
+
+    monkeypatch.setattr(Path, "mkdir", too_late)
+    KeyedRelease("d").write(tmp_path / "new" / "a.key")
+    assert KeyedRelease.read(tmp_path / "new" / "a.key").data == "d"

@@ -122,7 +122,7 @@ NAN = float("nan")
 FIRST = ("attributes", 0)
 RESTS_ON = [
     *((("total_epsilon",), value) for value in (NAN, -1, "3", True, 1e5, [3])),
-    *((("spent_epsilon",), value) for value in (NAN, 0, WHOLE["spent_epsilon"] + 1e-9, None, True)),
+    *((("spent_epsilon",), value) for value in (NAN, 0, 10**400, WHOLE["spent_epsilon"] + 1e-9, None, True)),
     *((("privacy", "loss"), value) for value in (NAN, 0, WHOLE["privacy"]["loss"] * 0.999)),
     (("privacy", "unit"), "person"),
     (("privacy", "neighbours"), "added or removed"),
@@ -145,7 +145,7 @@ RESTS_ON = [
         for value in (["no", "no"], ["no"], 2.0, ["no", 1], 3, [True, False, 1])
     ),
     *(((*FIRST, "background"), value) for value in ("marginal", [0.5, 0.5])),
-    *(((*FIRST, "cardinality"), value) for value in (3, "2", True)),
+    *(((*FIRST, "cardinality"), value) for value in (3, "2", True, 10**400)),
     *(((*FIRST, "epsilon"), value) for value in (NAN, "1", -0.5, True, 1e5, None)),
     ((*FIRST, "epsilon"), WHOLE["attributes"][0]["epsilon"] * 1.0001),
     *(((*FIRST, "loss"), value) for value in (NAN, 0, WHOLE["attributes"][0]["loss"] * 0.9999)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -138,6 +139,22 @@ def test_the_container_of_a_text_has_no_part_in_its_name(kind: pa.DataType) -> N
     assert names(column) == wanted
     assert names(column[1:]) == wanted[1:]
     assert names(pa.chunked_array([column[:1], column[1:1], column[1:]], kind)) == wanted
+
+
+@pytest.mark.parametrize(
+    "values", [[2**60 + 1, None, 2**60 + 2], ["17", None, "b"]], ids=["integers", "text"]
+)
+def test_r11_a_gap_among_the_values_of_a_dictionary_names_no_row_and_blurs_no_other(
+    values: list[Any],
+) -> None:
+    """Older pyarrow sees the gaps of the indices only, and integers with a gap would turn into doubles."""
+    plain = pa.array(values)
+    whole, cut = (
+        pa.DictionaryArray.from_arrays(pa.array(at, pa.int8()), plain) for at in ([0, 1, 2], [0, 2])
+    )
+    with pytest.raises(DataError, match=r"missing, and names no row: 1 cell \(row 1\)"):
+        names(whole)
+    assert names(cut) == names(plain.drop_null())
 
 
 def test_an_empty_column_has_no_names() -> None:

@@ -86,6 +86,21 @@ def test_a_spool_that_is_not_as_its_checkpoint_says_is_refused(tmp_path: Path, w
     assert path.stat().st_size == length
 
 
+def test_a_changed_byte_of_a_spool_is_noticed_and_never_read(tmp_path: Path) -> None:
+    """Arrow would take it for another row, or end the process."""
+    path = tmp_path / "spool"
+    with path.open("w+b", buffering=0) as file:
+        spool = Spool(file, SCHEMA, str(path))
+        spool.append(3, rows(1, 2))
+        spool.append(3, rows(4))
+        length = spool.length
+    whole = path.read_bytes()
+    for at in range(length):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        with path.open("r+b", buffering=0) as file, pytest.raises(InputError, match="damaged.*--resume"):
+            read(Spool(file, SCHEMA, str(path), length=length), 3)
+
+
 class FullDisk(io.FileIO):
     """Has room for some bytes, and takes few at a time."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -139,6 +140,20 @@ def test_r15_a_public_column_of_polars_lists_no_category_that_it_does_not_hold(k
         assert isinstance(released.schema["w"], pl.Enum if isinstance(kind, pl.Enum) else pl.Categorical)
         assert b"CANARY" not in pickle.dumps(released)
         assert "CANARY" not in repr(released.schema)
+
+
+@pytest.mark.parametrize("kind", [pl.String, pl.Binary], ids=str)
+def test_r15_a_public_column_of_polars_keeps_no_text_of_rows_that_were_left_out(kind: Any) -> None:
+    """Text of more than twelve bytes lies in buffers that a filtered frame shares with the whole one."""
+    texts = pl.Series("w", ["CANARY" * 5, "b" * 30, "a" * 30, None]).cast(kind)
+    original = texts.to_frame()[1:]
+    released = FrameSource(original).rebuilt(("w",), {}, np.array([1, 0, 2]))
+    assert released.equals(original[[1, 0, 2]])
+    assert released.schema == original.schema
+    file = io.BytesIO()
+    released.write_ipc(file)
+    assert b"CANARY" in pickle.dumps(original)
+    assert b"CANARY" not in pickle.dumps(released) + file.getvalue()
 
 
 @pytest.mark.parametrize("chunks", [1, 2])

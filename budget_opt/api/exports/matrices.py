@@ -31,14 +31,15 @@ def content(_: Allocation, attributes: Sequence[Released], ending: str) -> tuple
 
 
 def archive(attributes: Sequence[Released]) -> bytes:
-    """Arrays for `numpy.load`, without pickle: "attributes", and of each "matrix: NAME", "categories: NAME".
+    """Arrays for `numpy.load`, without pickle: "attributes", and of each "NAME: matrix", "NAME: categories".
 
-    Categories are text as in a CSV release, in the declared order of rows and columns.
+    The kind stands last, as `numpy.load` would take a name that ends in .npy for that of a file. Categories
+    are text as in a CSV release, in the declared order of rows and columns.
     """
     arrays = {"attributes": np.array([one.name for one in attributes])}
     for one in attributes:
-        arrays[f"matrix: {one.name}"] = nearest_matrix(one.sampler)
-        arrays[f"categories: {one.name}"] = np.array(as_text(one.domain.labels))
+        arrays[f"{one.name}: matrix"] = nearest_matrix(one.sampler)
+        arrays[f"{one.name}: categories"] = np.array(as_text(one.domain.labels))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, array in arrays.items():

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ FORMAT, VERSION = "budget-opt/opendp", 1
 MOST_UNITS = 2**20
 """Units in the last place by which p is lowered at most; a few are enough but for thousands of attributes."""
 _FEATURES = ("contrib", "honest-but-curious")
+_ALONE = threading.Lock()
 _TYPES = {"text": "String", "bins": "String", "integer": "i64", "boolean": "bool"}
 """OpenDP's type of a category by the kind of the domain."""
 USAGE = (
@@ -195,9 +197,11 @@ def _opendp() -> Iterator[ModuleType]:
             "opendp: is not installed, and its own maps decide. Install it with: "
             "python -m pip install 'budget-opt[opendp]'"
         ) from None
-    added = [name for name in _FEATURES if name not in import_module("opendp.mod").GLOBAL_FEATURES]
-    dp.enable_features(*added)
-    try:
-        yield dp
-    finally:
-        dp.disable_features(*added)
+    # the features are the process's: an export that ends would turn them off in the midst of another
+    with _ALONE:
+        added = [name for name in _FEATURES if name not in import_module("opendp.mod").GLOBAL_FEATURES]
+        dp.enable_features(*added)
+        try:
+            yield dp
+        finally:
+            dp.disable_features(*added)

@@ -16,9 +16,12 @@ from budget_opt.api.exports.labels import as_text, unused
 from budget_opt.api.exports.released import Released, require_small
 from budget_opt.errors import InputError
 from budget_opt.mechanisms.doubles import other_in_units
+from budget_opt.model.domain import Kind
 from budget_opt.version import __version__
 
 MISSING = "(missing)"
+_HELD: dict[Kind, str] = {"text": "text", "integer": "numbers", "bins": "numbers", "boolean": "truth values"}
+"""What R may have made of the cells of each kind of category, besides text."""
 NOTE = "R's generator is not cryptographic: the script reproduces the matrices, not the guarantee"
 
 
@@ -56,6 +59,7 @@ def _attribute(one: Released) -> str:
     edges, other = one.domain.edges, one.domain.other
     fields = [
         f"name = {r_text(one.name)}",
+        f"held = {r_text(_HELD[one.domain.kind])}",
         f"labels = {_vector(map(r_text, labels))}",
         f"missing = {'NULL' if missing is None else r_text(missing)}",
         f"unseen = {'NULL' if other is None else r_text(labels[other])}",

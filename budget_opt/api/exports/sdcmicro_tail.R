@@ -9,8 +9,23 @@ budget_opt_matrix <- function(attribute) {
 budget_opt_matrices <- lapply(budget_opt_attributes, budget_opt_matrix)
 names(budget_opt_matrices) <- vapply(budget_opt_attributes, function(attribute) attribute$name, "")
 
-# The column as a factor with the declared levels; stops where a cell is none of them.
+# The column as a factor with the declared levels; stops where a cell is none of them, and where R has made
+# something else of the categories than they are: 1 is not 01, and TRUE is not T.
 budget_opt_factor <- function(column, attribute) {
+  made <- if (is.numeric(column)) "numbers" else if (is.logical(column)) "truth values" else "text"
+  if (!all(is.na(column)) && !(made %in% c("text", attribute$held))) {
+    stop(sprintf("%s: holds %s, and its categories are %s: read the table with colClasses = \"character\"",
+                 attribute$name, made, attribute$held))
+  }
+  if (!is.null(attribute$edges) && made == "text") {
+    number <- grepl("^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$", column)
+    if (any(number)) {
+      if (!all(number | is.na(column))) {
+        stop(sprintf("%s: some cells are numbers, and some are not", attribute$name))
+      }
+      column <- as.numeric(as.character(column))
+    }
+  }
   if (!is.null(attribute$edges) && is.numeric(column)) {
     bin <- findInterval(column, attribute$edges, rightmost.closed = TRUE)
     bin[!is.finite(column) | bin == 0 | bin == length(attribute$edges)] <- NA
