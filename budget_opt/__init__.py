@@ -10,8 +10,8 @@ is and what limits cost, `rounded` gives the best one on a grid, `frontier` the 
 totals, weights, floors or n. `randomize` makes a release of a table, `randomize_file` of a file, a
 `LocalRandomizer` of one record at a time; under a `KeyedRelease` it comes out the same wherever it is made,
 in parts by a `BatchRandomizer`, on a cluster by `budget_opt.engines`. `export` writes the matrices for
-another anonymizer; `verify` and `verify_release` check what was promised; `estimate.moment` reads. `plots` draws,
-`explore` has sliders for a notebook, `report` writes one HTML page for everybody.
+another anonymizer; `verify` and `verify_release` check what was promised; `estimate.moment` reads. `plots`
+draws, `explore` has sliders for a notebook, `report` writes one HTML page for everybody.
 """
 
 from importlib import import_module
