@@ -59,7 +59,7 @@ def assert_width_rule(sampler: Sampler | None, epsilon: float, r: int) -> None:
 
 
 @pytest.mark.parametrize("r", EDGES)
-def test_the_matrix_is_within_epsilon_and_q_exact_at_every_edge_of_width(r: int) -> None:
+def test_r2_r4_the_matrix_is_within_epsilon_and_q_exact_at_every_edge_of_width(r: int) -> None:
     with mpmath.workdps(DIGITS):
         for epsilon in EPSILONS:
             sampler = sampler_for(epsilon, r)
@@ -70,7 +70,7 @@ def test_the_matrix_is_within_epsilon_and_q_exact_at_every_edge_of_width(r: int)
 
 
 @given(epsilon=epsilons, r=cardinalities)
-def test_the_matrix_is_within_epsilon_and_q_exact_anywhere(epsilon: float, r: int) -> None:
+def test_r2_the_matrix_is_within_epsilon_and_q_exact_anywhere(epsilon: float, r: int) -> None:
     with mpmath.workdps(DIGITS):
         sampler = sampler_for(epsilon, r)
         assert_width_rule(sampler, epsilon, r)
@@ -81,7 +81,7 @@ def test_the_matrix_is_within_epsilon_and_q_exact_anywhere(epsilon: float, r: in
 
 @given(epsilon=epsilons, r=cardinalities, bits=st.sampled_from(WIDTHS))
 @example(epsilon=1.2956666666666665, r=2, bits=128)  # its loss is within 1e-39 of epsilon
-def test_the_matrix_is_within_epsilon_at_every_width(epsilon: float, r: int, bits: int) -> None:
+def test_r2_the_matrix_is_within_epsilon_at_every_width(epsilon: float, r: int, bits: int) -> None:
     with mpmath.workdps(DIGITS):
         sampler = sampler_of_width(epsilon, r, bits)
         if sampler is not None:
@@ -184,7 +184,7 @@ def test_the_example_numbers_of_the_design() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.0, 1e-320, 1e-300, 1e-45, 1e-39])
 @pytest.mark.parametrize("r", [2, 3, 256, 10**6])
-def test_at_epsilon_0_and_below_every_width_there_is_no_sampler(epsilon: float, r: int) -> None:
+def test_r36_at_epsilon_0_and_below_every_width_there_is_no_sampler(epsilon: float, r: int) -> None:
     """R36: then the report must not depend on the truth."""
     assert sampler_for(epsilon, r) is None
 
