@@ -1,4 +1,4 @@
-"""How many cells a second are randomized, beside what others do and what bounds it, in one run.
+"""How many cells a second are randomized, beside what others do and what bounds it, in one run (R27).
 
     python -m benchmarks.randomize > benchmarks/results/randomize.md
 
