@@ -23,10 +23,8 @@ from budget_opt.tables.label_types import Labels
 from budget_opt.tables.pandas_frames import PandasFrame
 from budget_opt.tables.polars_frames import PolarsFrame
 from budget_opt.tables.public import Order
-from budget_opt.tables.source import BATCH_ROWS, require_names
+from budget_opt.tables.source import BATCH_ROWS, TABLE, require_names
 from budget_opt.tables.translation import translated
-
-_TITLE = "the table"
 
 
 class Frame(Protocol):
@@ -46,15 +44,18 @@ class Frame(Protocol):
 
 
 class FrameSource:
-    """A table in memory. Raises `DataError` where the object is no table that is read here."""
+    """A table in memory. Raises `DataError` where the object is no table that is read here.
+
+    `otherwise` ends that message: what else could be given, or what to use instead.
+    """
 
     text = False
-    title = _TITLE
+    title = TABLE
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: Any, otherwise: str = ". For a file use randomize_file.") -> None:
         self._native = frame
-        self._frame = _opened(frame)
-        self.names = require_names(translated(self._frame.names, _no_names), _TITLE)
+        self._frame = _opened(frame, otherwise)
+        self.names = require_names(translated(self._frame.names, _no_names), TABLE)
 
     @property
     def rows(self) -> int:
@@ -99,7 +100,7 @@ class FrameSource:
         return translated(lambda: self._frame.rebuilt(names, labels, order), _not_taken)
 
 
-def _opened(frame: Any) -> Frame:
+def _opened(frame: Any, otherwise: str) -> Frame:
     if isinstance(frame, pa.Table):
         return ArrowTable(frame)
     if isinstance(frame, pa.RecordBatch):
@@ -108,21 +109,25 @@ def _opened(frame: Any) -> Frame:
         return PandasFrame(frame)
     if nw.dependencies.is_polars_dataframe(frame):
         return PolarsFrame(frame)
-    hint = " Call collect() first." if nw.dependencies.is_polars_lazyframe(frame) else ""
+    kind = type(frame).__name__
+    if type(frame).__module__.partition(".")[0] == "pyspark":
+        kind, otherwise = f"{kind} of pyspark", ". For one of Spark use budget_opt.engines.spark.randomize."
+    if nw.dependencies.is_polars_lazyframe(frame):
+        otherwise = ". Call collect() first."
     raise DataError(
-        f"{_TITLE}: is a {type(frame).__name__}, must be a pandas or polars DataFrame, a pyarrow Table or "
-        f"RecordBatch, or the path of a .csv, .csv.gz or .parquet file.{hint}"
+        f"{TABLE}: is a {kind}, must be a pandas or polars DataFrame, a pyarrow Table or "
+        f"RecordBatch{otherwise}"
     )
 
 
 def _no_names(failure: Exception) -> DataError:
     del failure
-    return DataError(f"{_TITLE}: has column names that are not text. Name every column with text.")
+    return DataError(f"{TABLE}: has column names that are not text. Name every column with text.")
 
 
 def _not_taken(failure: Exception) -> DataError:
     return DataError(
-        f"{_TITLE}: the rows of a public column cannot be taken ({type(failure).__name__}). "
+        f"{TABLE}: the rows of a public column cannot be taken ({type(failure).__name__}). "
         "Cast the public columns to plain types, or list them under dropped."
     )
 

@@ -11,7 +11,14 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from budget_opt.errors import DataError
-from budget_opt.tables.source import BATCH_ROWS, existing_file, plain_schema, without_first
+from budget_opt.tables.source import (
+    BATCH_BYTES,
+    BATCH_CELLS,
+    BATCH_ROWS,
+    existing_file,
+    plain_schema,
+    without_first,
+)
 from budget_opt.tables.translation import translated
 from budget_opt.tables.types import nested_kind
 
@@ -71,12 +78,9 @@ class ParquetSource:
         with self._translated(self._opened) as file:
             rows = self._translated(lambda: file.metadata.num_rows)
             groups, before = self._translated(lambda: _groups_after(file.metadata, skip))
+            size = min(self._batch_rows, self._translated(lambda: _batch_rows(file.metadata, len(columns))))
             # some versions of Arrow take a file without row groups for a broken one
-            parts = (
-                file.iter_batches(self._batch_rows, row_groups=groups, columns=list(columns))
-                if groups
-                else iter(())
-            )
+            parts = file.iter_batches(size, row_groups=groups, columns=list(columns)) if groups else iter(())
 
             def following() -> pa.RecordBatch | None:
                 batch = next(parts, None)
@@ -108,6 +112,13 @@ class ParquetSource:
                 "Copy or write it again."
             ),
         )
+
+
+def _batch_rows(described: parquet.FileMetaData, columns: int) -> int:
+    """Rows that fit the memory of a batch, by the number of columns that are read and the widest rows."""
+    groups = [described.row_group(i) for i in range(described.num_row_groups)]
+    widest = max((group.total_byte_size / group.num_rows for group in groups if group.num_rows), default=1.0)
+    return max(1, min(BATCH_CELLS // max(1, columns), int(BATCH_BYTES / max(1.0, widest))))
 
 
 def _groups_after(described: parquet.FileMetaData, skip: int) -> tuple[list[int], int]:

@@ -93,8 +93,18 @@ def _files(folder: Path) -> list[Path]:
         )
     files = [entry for entry in visible if entry.name.lower().endswith(".parquet")]
     if not files:
-        raise DataError(f"{folder}: is a folder without .parquet files. Give a table to read.")
+        texts = sum(entry.name.lower().endswith((".csv", ".csv.gz")) for entry in visible)
+        raise DataError(f"{folder}: is a folder without .parquet files{_told(texts)}. Give a table to read.")
     return files
+
+
+def _told(texts: int) -> str:
+    """That a folder has so many .csv files, for the message that it has none of ours."""
+    if not texts:
+        return ""
+    return (
+        f" (it has {texts} .csv files: give one of them)" if texts > 1 else " (it has 1 .csv file: give it)"
+    )
 
 
 def _unreadable(folder: Path) -> Callable[[Exception], DataError]:

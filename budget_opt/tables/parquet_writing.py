@@ -7,18 +7,28 @@ depend on the batches.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
-from pyarrow import parquet
+from pyarrow import compute, parquet
 
+from budget_opt.tables.public import held_type
 from budget_opt.tables.whole_files import NewFile, discarded_after_failure, folder_to_disk, hidden_in, written
 
 ROW_GROUP_ROWS = 2**17
-"""Rows of a row group, whatever the batches were."""
+"""Rows of a row group, whatever the batches were, unless it is wide."""
+
+ROW_GROUP_CELLS = 2**23
+"""Cells of a row group of many columns."""
+
+ROW_GROUP_BYTES = 2**27
+"""Bytes of text and binary columns at which a row group ends: it waits in memory until it is whole."""
 
 PART_ROWS = 2**24
 """Rows of a file in a folder of them. All are open until the last is whole."""
@@ -32,7 +42,9 @@ class ParquetFile:
     def __init__(self, target: Path, raw: IO[bytes], schema: pa.Schema) -> None:
         self._target, self._schema = target, schema
         self._waiting: list[pa.RecordBatch] = []
-        self._rows = 0
+        self._rows = self._bytes = 0
+        self._group_rows = max(1, min(ROW_GROUP_ROWS, ROW_GROUP_CELLS // len(schema)))
+        self._wide = [i for i, kind in enumerate(schema.types) if _has_length(kind)]
         self._writer = written(
             target,
             lambda: parquet.ParquetWriter(
@@ -47,24 +59,55 @@ class ParquetFile:
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append rows."""
-        self._waiting.append(batch)
-        self._rows += batch.num_rows
-        while self._rows >= ROW_GROUP_ROWS:
-            written(self._target, self._write_group)
+        while batch.num_rows:
+            batch = written(self._target, partial(self._fill_group, batch))
 
     def close(self) -> None:
         """Write what waits, and the end of the file."""
-        while self._rows:
+        if self._rows:
             written(self._target, self._write_group)
         written(self._target, self._writer.close)
 
+    def _fill_group(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Take rows until the group is whole, and write it then; the rows that are left."""
+        sizes = _sizes(batch, self._wide)
+        rows = min(batch.num_rows, self._group_rows - self._rows)
+        rows = min(rows, int(np.searchsorted(sizes, ROW_GROUP_BYTES - self._bytes)) + 1)
+        self._waiting.append(batch.slice(0, rows))
+        self._rows += rows
+        self._bytes += int(sizes[rows - 1])
+        if self._rows == self._group_rows or self._bytes >= ROW_GROUP_BYTES:
+            self._write_group()
+        return batch.slice(rows)
+
     def _write_group(self) -> None:
-        """Write what waits, at most a group of it; what cannot be written does not wait any longer."""
-        batches, self._waiting, rows, self._rows = self._waiting, [], self._rows, 0
-        waiting = pa.Table.from_batches(batches, self._schema)
-        self._writer.write_table(waiting.slice(0, ROW_GROUP_ROWS), row_group_size=ROW_GROUP_ROWS)
-        self._waiting = waiting.slice(ROW_GROUP_ROWS).to_batches()
-        self._rows = max(0, rows - ROW_GROUP_ROWS)
+        """Write what waits; what cannot be written does not wait any longer."""
+        batches, self._waiting, self._rows, self._bytes = self._waiting, [], 0, 0
+        self._writer.write_table(pa.Table.from_batches(batches, self._schema), row_group_size=ROW_GROUP_ROWS)
+
+
+def _has_length(kind: pa.DataType) -> bool:
+    return any(
+        of(kind)
+        for of in (
+            pa.types.is_string,
+            pa.types.is_large_string,
+            pa.types.is_string_view,
+            pa.types.is_binary,
+            pa.types.is_large_binary,
+            pa.types.is_binary_view,
+        )
+    )
+
+
+def _sizes(batch: pa.RecordBatch, columns: Sequence[int]) -> npt.NDArray[np.int64]:
+    """The bytes in these columns of the first row, the first two, and so on."""
+    sizes = np.zeros(batch.num_rows, dtype=np.int64)
+    for i in columns:
+        column = batch.column(i)
+        plain = column.cast(held_type(column.type))
+        sizes += compute.binary_length(plain).fill_null(0).to_numpy()
+    return np.cumsum(sizes)
 
 
 class ParquetParts:

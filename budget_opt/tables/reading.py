@@ -22,6 +22,8 @@ from budget_opt.tables.source import FileSource, Source, require_columns
 ENDINGS = (".csv", ".csv.gz", ".parquet")
 """The endings of the names of table files, in any case."""
 
+_OR_A_PATH = f", or the path of a {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]} file."
+
 
 def open_file(path: str | Path) -> FileSource:
     """The table in a .csv, .csv.gz or .parquet file, or a folder of .parquet files.
@@ -31,12 +33,14 @@ def open_file(path: str | Path) -> FileSource:
     path = Path(path)
     if path.is_dir():
         return ParquetFolder(path)
+    if not path.suffix and not path.exists():
+        raise DataError(f"{path}: there is no such file or folder. Give a table to read.")
     return ParquetSource(path) if ending(path) == ".parquet" else CsvSource(path)
 
 
 def open_table(source: Any) -> Source:
     """A path, a pandas or polars data frame, a pyarrow table or record batch, ready to be read."""
-    return open_file(source) if isinstance(source, str | Path) else FrameSource(source)
+    return open_file(source) if isinstance(source, str | Path) else FrameSource(source, _OR_A_PATH)
 
 
 def open_batches(source: Any) -> Iterator[pa.RecordBatch]:

@@ -16,9 +16,16 @@ import pyarrow as pa
 from budget_opt.errors import DataError
 
 BATCH_ROWS = 2**16
-"""Rows of a batch where the reader may choose."""
+"""Rows of a batch where the reader may choose, and the table is not wide."""
 
-_HEADER = "Has the file a header line?"
+BATCH_CELLS = 2**22
+"""Cells of a batch where the table is wide."""
+
+BATCH_BYTES = 2**26
+"""Bytes of a batch where cells are wide, as far as they can be known before they are read."""
+
+TABLE = "the table"
+"""The title of a table in memory: it is no file, so nobody need ask for its header line."""
 
 
 class Source(Protocol):
@@ -71,13 +78,15 @@ def require_names(names: Sequence[Any], title: str) -> tuple[str, ...]:
         raise DataError(f"{title}: has column names that are not text. Name every column with text.")
     blank = [i + 1 for i, name in enumerate(names) if not name.strip()]
     if blank:
-        raise DataError(f"{title}: column number {_numbers(blank)} has no name. Name every column. {_HEADER}")
+        raise DataError(
+            f"{title}: column number {_numbers(blank)} has no name. Name every column.{_header(title)}"
+        )
     times = Counter(names)
     repeated = [i + 1 for i, name in enumerate(names) if times[name] > 1]
     if repeated:
         raise DataError(
             f"{title}: column numbers {_numbers(repeated)} have names that stand more than once. "
-            f"Give every column its own name. {_HEADER}"
+            f"Give every column its own name.{_header(title)}"
         )
     return tuple(names)
 
@@ -87,10 +96,27 @@ def require_columns(wanted: Sequence[str], source: Source) -> None:
     absent = [name for name in wanted if name not in source.names]
     if absent:
         raise DataError(
-            f"{source.title}: has no column {listed(absent)} among its {len(source.names)}. "
-            f"Names must be equal, case and blanks included. {_HEADER}",
+            f"{source.title}: has no column {listed(absent)} among its {len(source.names)}."
+            f"{_near(absent, source.names)} {_remedy(source)}",
             column=absent[0],
         )
+
+
+def _near(absent: Sequence[str], names: Sequence[str]) -> str:
+    """Which columns have an absent name but for case and blanks, by number: such a name is not printed."""
+    wanted = {name.strip().casefold() for name in absent}
+    near = [i + 1 for i, name in enumerate(names) if name.strip().casefold() in wanted]
+    return f" Column number {_numbers(near)} has such a name but for case or blanks." if near else ""
+
+
+def _remedy(source: Source) -> str:
+    if source.text and len(source.names) == 1 and ";" in source.names[0]:
+        return 'Its header has ";", and columns must be separated by commas.'
+    return f"Names must be equal, case and blanks included.{_header(source.title)}"
+
+
+def _header(title: str) -> str:
+    return "" if title == TABLE else " Has the file a header line?"
 
 
 def listed(names: Sequence[str], limit: int = 20) -> str:

@@ -112,7 +112,7 @@ def written(target: Path, work: Callable[[], T]) -> T:
         if isinstance(failure, OSError):
             return InputError(
                 f"{target}: cannot be written ({failure.strerror or 'output error'}), and nothing was left "
-                "there. Choose a folder that can be written to and has space."
+                "there. See that the folder can be written to and has space."
             )
         return DataError(f"{target}: a public column has values that this kind of file cannot hold.")
 

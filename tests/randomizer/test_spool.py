@@ -97,7 +97,7 @@ def test_a_changed_byte_of_a_spool_is_noticed_and_never_read(tmp_path: Path) -> 
     whole = path.read_bytes()
     for at in range(length):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
-        with path.open("r+b", buffering=0) as file, pytest.raises(InputError, match="damaged.*--resume"):
+        with path.open("r+b", buffering=0) as file, pytest.raises(InputError, match=r"damaged.*--resume"):
             read(Spool(file, SCHEMA, str(path), length=length), 3)
 
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from budget_opt.tables import parquet_files
 from budget_opt.tables.csv_files import CsvSource
 from budget_opt.tables.parquet_files import ParquetSource
 from budget_opt.tables.source import FileSource, without_first
@@ -60,3 +61,18 @@ def test_row_groups_that_are_skipped_as_a_whole_are_not_read(tmp_path: Path) -> 
     path.write_bytes(content)
     assert rows_after(ParquetSource(path), 20) == list(range(20, ROWS))
     assert rows_after(ParquetSource(path), 33) == list(range(33, ROWS))
+
+
+def test_r26_batches_of_wide_tables_have_few_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"a": range(ROWS), "b": [f"{i} {'x' * 100}" for i in range(ROWS)]}), path)
+
+    def sizes(*columns: str) -> set[int]:
+        return {batch.num_rows for batch in ParquetSource(path).batches(columns)}
+
+    assert sizes("a", "b") == {ROWS}
+    monkeypatch.setattr(parquet_files, "BATCH_CELLS", 19 * 2)
+    assert (sizes("a", "b"), sizes("a")) == ({19}, {38, 19})
+    monkeypatch.setattr(parquet_files, "BATCH_BYTES", 1000)
+    assert max(sizes("a")) < 10
+    assert rows_after(ParquetSource(path), 11) == list(range(11, ROWS))

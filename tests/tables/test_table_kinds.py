@@ -201,6 +201,7 @@ def test_r15_what_a_frame_carries_beside_its_cells_is_left_behind() -> None:
         (Path("no.csv"), "no such file"),
         ("no.parquet", "no such file"),
         ("no.xlsx", "must end in .csv, .csv.gz, .parquet"),
+        ("no-folder/", "there is no such file or folder"),
     ],
     ids=lambda item: item if isinstance(item, str) else type(item).__name__,
 )

@@ -142,6 +142,40 @@ def test_r28_a_file_in_the_making_has_no_name_that_a_kill_could_leave(tmp_path: 
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.binary(), pa.string_view(), pa.binary_view()]
+)
+def test_r26_row_groups_of_wide_text_end_at_a_size_whatever_the_batches_were(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: pa.DataType
+) -> None:
+    monkeypatch.setattr(parquet_writing, "ROW_GROUP_BYTES", 1000)
+    text = pa.array(["x" * (7 * i % 301) if i % 5 else None for i in range(500)]).cast(kind)
+    rows = pa.record_batch({"a": pa.array(range(500), pa.int64()), "b": text})
+    made = set()
+    for step in (500, 77, 1):
+        path = tmp_path / f"{step}.parquet"
+        with open_writer(path, rows.schema) as writer:
+            for start in range(0, 500, step):
+                writer.write(rows.slice(start, step))
+        made.add(path.read_bytes())
+    assert len(made) == 1
+    file = parquet.ParquetFile(path)
+    assert file.read().equals(pa.Table.from_batches([rows]))
+    groups = [file.read_row_group(i).column("a").to_pylist() for i in range(file.num_row_groups)]
+    sizes = [[7 * i % 301 if i % 5 else 0 for i in group] for group in groups]
+    assert all(sum(size[:-1]) < 1000 <= sum(size) for size in sizes[:-1])
+
+
+def test_r26_row_groups_of_many_columns_have_few_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_writing, "ROW_GROUP_CELLS", 100)
+    with open_writer(tmp_path / "t.parquet", SCHEMA) as writer:
+        writer.write(batch([0] * 120))
+    described = parquet.ParquetFile(tmp_path / "t.parquet").metadata
+    assert [described.row_group(i).num_rows for i in range(described.num_row_groups)] == [50, 50, 20]
+
+
 def test_r15_a_parquet_file_has_no_statistics_and_no_metadata_but_the_types(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     with open_writer(path, SCHEMA) as writer:
