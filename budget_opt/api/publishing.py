@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 ALLOCATION = "allocation.json"
 MANIFEST = "manifest.json"
 VERIFICATION = "verification.json"
+
+_PART = re.compile(r"\.[0-9a-f]{16}\.part")
+"""Names of what a release that was stopped leaves in its folder: a file that is not whole."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,7 @@ def publish(
     text = json_text(allocation.to_dict())
     digest = digest_of(text)
     folder = place.table.parent
+    require_nameable(place.table)
     require_vacant(folder, text)
     require_place_inside(place)
     watch = None if place.internal is None else Watch(allocation, place.table.name, digest, place.internal)
@@ -160,15 +165,58 @@ def _make(folder: Path) -> list[Path]:
     return missing
 
 
-def require_vacant(folder: Path, text: str) -> None:
-    """`InputError` where a folder holds a release already, or another allocation than that of this text."""
+def require_nameable(table: Path) -> None:
+    """`InputError` for a path that can never be a table's, before a word is drawn or a key is made.
+
+    It has no name of its own, or one of another ending, or one that a manifest cannot hold.
+    """
+    from budget_opt.tables.reading import ending
+
+    if table.name in ("", ".."):
+        raise InputError(f"{table}: is a folder already, which is not overwritten. Give another name.")
+    if not _is_text(table.name):
+        raise InputError(
+            f"{str(table)!r}: the name is not text in Unicode, and the manifest beside the table must "
+            "name it. Choose another name."
+        )
+    if table.suffix:
+        ending(table)
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def require_vacant(folder: Path, text: str, *, own: Path | None = None) -> None:
+    """`InputError` where a folder holds something that is not this release's, or another allocation.
+
+    That is a whole release, or what was left of one that was stopped: who is given the folder would have two
+    noisy copies of the same records. `own` is what may be there.
+    """
+    from budget_opt.randomizer.resuming.waiting import waiting_in
+
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is not a folder. Choose another place.")
+    waiting = waiting_in(folder)
     if (folder / MANIFEST).exists():
+        hints = "".join(f" It holds {found} as well. {found.beside_a_release}" for found in waiting[:1])
         raise InputError(
             f"{folder / MANIFEST}: exists, so this folder holds a release already. Drawing again is "
-            "another release and costs again; if that is meant, choose another folder."
+            f"another release and costs again; if that is meant, choose another folder.{hints}"
         )
+    for found in waiting:
+        if found.workplace != own:
+            raise InputError(f"{folder}: holds {found}. {found.ways_out}")
+    for path in folder.iterdir() if folder.exists() else ():
+        if _PART.fullmatch(path.name):
+            raise InputError(
+                f"{path}: is left of a release that was stopped, or one is being made now, and would be "
+                "passed on with this folder. Delete it where none is being made; or choose another folder."
+            )
     beside = folder / ALLOCATION
     if beside.exists() and beside.read_bytes() != text.encode():
         raise InputError(f"{beside}: is another allocation. Choose another folder for the release.")

@@ -2,19 +2,25 @@
 
 Keyed words by position: the same cell has the same report in every run. Everything is made in a hidden
 folder beside the target; table, allocation and manifest get their places when all three are whole.
+
+The original is known again by path, size and times of change, and is not read to be compared. A change that
+keeps all of them is not noticed: the release then holds, row by row, reports of the table as it was read. To
+privacy that is no harm, as every category of a cell has a keyed word of its own, and a changed cell that is
+drawn again is a first report of what it holds now; but the bytes are not those of a run without a stop.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from budget_opt.allocation import Allocation
+from budget_opt.api.completed import completed, published_before, said_of_report
 from budget_opt.api.publishing import (
     ALLOCATION,
     MANIFEST,
@@ -24,15 +30,18 @@ from budget_opt.api.publishing import (
     Watch,
     all_or_nothing,
     digest_of,
+    manifest_beside,
+    require_nameable,
     require_place_inside,
     require_vacant,
 )
 from budget_opt.api.releasing import randomize_file
 from budget_opt.errors import DataError, InputError, VerificationError
-from budget_opt.model.documents import json_text, read_document, write_document, write_text
+from budget_opt.model.documents import json_text, write_document, write_text
 from budget_opt.version import __version__
 
 if TYPE_CHECKING:
+    from budget_opt.randomizer.release import RowOrder
     from budget_opt.randomizer.resuming.journal import Circumstances, Journal
     from budget_opt.randomizer.resuming.places import Places
     from budget_opt.randomizer.resuming.unfinished import Unfinished
@@ -66,17 +75,25 @@ def publish_resumable(request: Request) -> Published:
     Faulty cells, columns that do not fit and a failed verification drop the unfinished release, as its
     input must change. Any other interruption keeps it.
     """
+    from budget_opt.randomizer.files import require_another_file
     from budget_opt.randomizer.resuming.lock import locked
     from budget_opt.randomizer.resuming.places import places_of
     from budget_opt.randomizer.resuming.private_files import private_folder
     from budget_opt.randomizer.resuming.unfinished import clear_remains, journal_of, open_unfinished
 
+    require_nameable(request.place.table)
+    # later it would be told of by its hidden name
+    require_another_file(request.data, request.place.table)
     places = places_of(request.place.table)
     private_folder(places.root)
     with locked(places.lock, str(request.place.table)):
         clear_remains(places)
-        _require_room(request, journal_of(places))
-        unfinished = open_unfinished(places, _circumstances(request, places))
+        journal = journal_of(places)
+        complete = _complete(request, journal, places)
+        if complete is not None:
+            return complete
+        _require_room(request, journal, places)
+        unfinished = open_unfinished(places, _circumstances(request, journal, places))
         if unfinished.journal.stage == "placed":
             published = _placed_before(request.place, unfinished)
         else:
@@ -101,47 +118,86 @@ def abandon_release(table: Path) -> str:
 
     places = places_of(table)
     if not is_begun(places):
-        return f"there is no unfinished release {table} in {places.root}: nothing to abandon"
+        return f"nothing to abandon for {places.target}: {places.root} has no unfinished release of this path"
     private_folder(places.root)
     with locked(places.lock, str(table)):
         journal = abandon(places)
     said = f"deleted: the key, the journal and the waiting rows of the unfinished release {table}. {_DELETED}"
     if journal is not None and journal.stage == "placed":
         return f"{said}\n{table} was whole already, with its manifest, and stays: it counts as released."
-    if os.path.lexists(table):
-        return f"{said}\n{table} is there all the same, without a manifest: see what it is, or delete it."
-    return f"{said}\nNothing of it was released."
+    if not os.path.lexists(table):
+        return f"{said}\nNothing of it was released."
+    if _is_named(table):
+        return f"{said}\n{table} is there with a manifest that names it, and stays: it counts as released."
+    return f"{said}\n{table} is there all the same, and no manifest names it: see what it is, or delete it."
 
 
-def _require_room(request: Request, journal: Journal | None) -> None:
+def _is_named(table: Path) -> bool:
+    """Whether the manifest beside a table is there, can be read, and is of this table."""
+    with suppress(InputError):
+        return manifest_beside(table) is not None
+    return False
+
+
+def _complete(request: Request, journal: Journal | None, places: Places) -> Published | None:
+    """The release where it is complete and nothing of it is unfinished, so that a loop of runs ends."""
+    from budget_opt.randomizer.resuming.unfinished import abandon, has_state
+
+    if journal is not None or os.path.lexists(places.workplace):
+        return None
+    require_place_inside(request.place, may_exist=lambda report: True)
+    complete = completed(request.place, request.text, _row_order(request))
+    if complete is not None:
+        if has_state(places):  # given up before this one was made, and not deleted to the end
+            abandon(places)
+        said = said_of_report(request.place, request.text)
+        request.tell(
+            f"note: {request.place.table} is complete already (its manifest agrees); nothing was drawn{said}"
+        )
+    return complete
+
+
+def _require_room(request: Request, journal: Journal | None, places: Places) -> None:
     """`InputError` where the release would take the place of something that is not its own."""
     from budget_opt.tables.whole_files import require_free
 
     folder, table = request.place.table.parent, request.place.table
     recorded = None if journal is None else journal.report
     require_place_inside(request.place, may_exist=lambda report: str(report.resolve()) == recorded)
-    if journal is None or journal.stage == "randomizing":
-        require_vacant(folder, request.text)
+    if journal is None or journal.stage in ("randomizing", "writing"):
+        require_vacant(folder, request.text, own=request.place.table.parent / places.workplace.name)
         if folder.exists():
             require_free(table, overwrite=False)
 
 
-def _circumstances(request: Request, places: Places) -> Circumstances:
+def _row_order(request: Request) -> RowOrder:
     from budget_opt.randomizer.release import row_order_of
+
+    return row_order_of(request.row_order, request.allocation.row_order)
+
+
+def _circumstances(request: Request, journal: Journal | None, places: Places) -> Circumstances:
+    """What this run was asked for; of an original that has been released already nothing is asked."""
     from budget_opt.randomizer.resuming.journal import Circumstances
     from budget_opt.randomizer.resuming.marks import mark_of
 
+    if journal is not None and journal.stage == "placed":
+        source = journal.circumstances.source
+    else:
+        source = mark_of(request.data)
     return Circumstances(
         target=str(places.target),
-        source=mark_of(request.data),
+        source=source,
         allocation_sha256=digest_of(request.text),
-        row_order=row_order_of(request.row_order, request.allocation.row_order),
+        row_order=_row_order(request),
         software=f"budget-opt {__version__}",
     )
 
 
 def _beginning(unfinished: Unfinished) -> str:
     places, rows = unfinished.places, unfinished.journal.rows
+    if rows and unfinished.journal.stage != "randomizing":
+        return f"note: all rows are randomized ({rows:,} wait on the disk); they are written anew"
     if rows:
         return f"note: going on after {rows:,} rows that are done"
     return (
@@ -197,19 +253,12 @@ def _watch(request: Request, unfinished: Unfinished) -> Watch | None:
 
 def _placed_before(place: Place, unfinished: Unfinished) -> Published:
     """What an earlier run released, which was killed before it had cleaned up."""
-    from budget_opt.randomizer.release import Release
-
-    folder = place.table.parent
     if place.internal is not None and not unfinished.reports_to(place.internal / VERIFICATION):
         raise InputError(
             f"--internal {place.internal}: the release is whole already, and was not verified into this "
             "folder while it was made. Run the command as it was then; only traces have to be cleared away."
         )
-    document: dict[str, Any] = read_document(folder / MANIFEST, "budget-opt/manifest", 1, InputError)
-    release = Release(
-        place.table, tuple(document["columns"]), document["rows"], document["row_order"], document["private"]
-    )
-    return Published(release, document, folder, None, None)
+    return published_before(place.table)
 
 
 @contextmanager
@@ -241,7 +290,8 @@ def _is_final(failure: BaseException, unfinished: Unfinished) -> bool:
 def _how_to_go_on(unfinished: Unfinished) -> str:
     places, rows = unfinished.places, unfinished.journal.rows
     return (
-        f"note: {places.target} is unfinished, with {rows:,} rows done. Run the same command again to go on, "
-        f"or with --abandon instead of --resume to delete its key in {places.state} and its rows in "
-        f"{places.workplace}. Do not pass either on"
+        f"note: {places.target} is unfinished, and the {rows:,} rows that are done are kept. Run the same "
+        "command again to go on (where a disk is full make room first), or with --abandon instead of "
+        f"--resume to delete its key in {places.state} and its rows in {places.workplace}. "
+        "Do not pass either on"
     )

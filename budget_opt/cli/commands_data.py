@@ -40,15 +40,20 @@ def randomize(
         typer.Option(metavar="DIR", help="Verify while the originals are at hand; the report stays here."),
     ] = None,
     row_order: Annotated[
-        Literal["shuffle", "public"] | None, typer.Option(help="Another order of rows than the file's.")
+        Literal["shuffle", "public"] | None,
+        typer.Option(
+            help="shuffle, or public: keep the order of DATA, where that reveals nothing; a later verify "
+            "--original needs it. Default: as the problem says, else shuffle."
+        ),
     ] = None,
     resume: Annotated[
         bool,
         typer.Option(
             "--resume",
             help="Make a release that can be stopped at any moment, or go on with one: after a kill, a full "
-            "disk or Ctrl-C the same command ends with the same bytes. Until then its key is kept in your "
-            "own state directory (BUDGET_OPT_STATE_DIR names another); then the key is deleted.",
+            "disk or Ctrl-C the same command ends with the same bytes. Until then DATA must not be touched "
+            "(it is known by path, size and time of change), and the key is kept in your own state "
+            "directory (BUDGET_OPT_STATE_DIR names another); then the key is deleted.",
         ),
     ] = False,
     abandon: Annotated[
@@ -70,6 +75,8 @@ def randomize(
             published = publish_resumable(Request(found, data, place, note, row_order, progress))
         else:
             published = publish(allocation, data, place, row_order=row_order, progress=progress)
+    if not published.release.rows:
+        note("note: the table has no rows")
     if data.resolve().parent == output.resolve().parent:
         note(f"note: the original {data} lies in the folder of the release; move it before you pass that on")
     if as_json:

@@ -74,15 +74,31 @@ class Checkpoints(Protocol):
         may not be on the disk.
         """
 
+    def all_randomized(self) -> None:
+        """Every row has been read and randomized, without a fault; from now on they are written."""
+
 
 @dataclass(frozen=True)
 class FileOptions:
     """How a file is released: see `randomize_file`.
 
-    `before_commit` is called when all rows are randomized and written, before the target is there.
-    `release` draws every word from a kept key (see `KeyedRelease`), by the column `row_id`, which is not
-    released by that, or by the number of the row. `checkpoints` make the release one that can be
-    resumed; its rows that are done are skipped, by `on_batch` and `progress` too.
+    - `row_order`: "shuffle", or "public", which keeps the order of the original, where that reveals
+      nothing; None for what the allocation says.
+    - `include_empty`: also release the attributes without a sampler (epsilon 0), as columns of pure noise.
+    - `overwrite`: the target may exist; it is replaced when the new one is whole.
+    - `progress(rows, share)`: called after every batch with a number of rows, and which share of the work
+      that is (0 to 1). First these are the rows that were read and randomized; then, where rows wait until
+      all are there, the rows that were written, from a lower number on again.
+    - `release`: a `KeyedRelease`, from whose key every word is drawn; None for fresh words.
+    - `row_id`: the column of integers or text that names the rows of a keyed release, listed under dropped
+      or public in the problem; None names them by position. It is released only where it is public.
+    - `before_commit()`: called when all rows are written, before the target is there.
+    - `on_batch`: internal, for checks: it is shown the originals beside the reports (see `OnBatch`).
+    - `checkpoints`: for `budget-opt randomize --resume`, which keeps what they need. Rows that are done
+      are skipped, by `on_batch` and `progress` too.
+
+    What `progress`, `before_commit` or `on_batch` raise stops the release. Raises `InputError` for another
+    `row_order`, for a `row_id` without a `release`, and for `checkpoints` without one or with ids.
     """
 
     row_order: str | None = None
@@ -96,6 +112,7 @@ class FileOptions:
     checkpoints: Checkpoints | None = None
 
     def __post_init__(self) -> None:
+        row_order_of(self.row_order, "shuffle")
         if self.row_id is not None and self.release is None:
             raise InputError("row_id: names rows for a keyed release, and there is none. Give a release too.")
         if self.checkpoints is not None and (self.release is None or self.row_id is not None):
@@ -131,7 +148,7 @@ def randomize_file(
     options = options or FileOptions()
     order = row_order_of(options.row_order, allocation.row_order)
     table, target = open_file(source), Path(target)
-    _require_another_file(Path(source), target)
+    require_another_file(Path(source), target)
     plan = plan_for(table, allocation, include_empty=options.include_empty)
     if options.row_id is not None:
         require_row_id(options.row_id, table.names, allocation)
@@ -141,6 +158,8 @@ def randomize_file(
         with open_writer(target, _schema(table, plan), overwrite=options.overwrite) as writer:
             with _sink(work, writer, target.parent, shuffled=shuffled) as (sink, done):
                 rows = _pass(work, sink, done)
+                if options.checkpoints is not None:
+                    options.checkpoints.all_randomized()
                 sink.finish(_written(options.progress, rows))
             if options.before_commit is not None:
                 options.before_commit()
@@ -176,7 +195,7 @@ def _sink(work: _Work, writer: TableWriter, folder: Path, *, shuffled: bool) -> 
 
 def _saved(checkpoints: Checkpoints, schema: pa.Schema) -> Spool:
     saved = checkpoints.open_spool()
-    spool = Spool(saved.file, schema, str(saved.file.name), length=saved.length)
+    spool = Spool(saved.file, schema, str(saved.file.name), length=saved.length, kept=True)
     if spool.rows != saved.rows:
         raise damaged(str(saved.file.name))
     return spool
@@ -244,8 +263,9 @@ def _schema(table: FileSource, plan: Plan) -> pa.Schema:
     return pa.schema([(name, released(name)) for name in plan.columns])
 
 
-def _require_another_file(source: Path, target: Path) -> None:
-    if target.exists() and target.samefile(source):
+def require_another_file(source: Path, target: Path) -> None:
+    """`InputError` where the target is the original itself, or lies in its folder."""
+    if target.exists() and source.exists() and target.samefile(source):
         raise InputError(f"{target}: is the original itself. Choose another name for the release.")
     if source.is_dir() and target.resolve().is_relative_to(source.resolve()):
         raise InputError(f"{target}: lies in the folder of the original. Choose another folder.")

@@ -40,6 +40,8 @@ IMPORTED = (
 CHANCE = re.compile("[0-9a-f]{12,}|(?<=.json.)[a-z0-9_]{8}|^[0-9]+$|#[0-9]+")
 """What is another name in every run."""
 
+_READY = "ready"
+
 
 @dataclasses.dataclass(frozen=True)
 class Order:
@@ -80,6 +82,8 @@ class Killable:
         self._server = subprocess.Popen(
             command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
+        # what is imported has no part in how long a run takes, by which a test chooses its moments
+        assert json.loads(self._server.stdout.readline()) == _READY
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -104,6 +108,7 @@ def serve() -> None:
     """Carry out the orders on standard input."""
     for module in IMPORTED:
         importlib.import_module(module)
+    _answer(_READY)
     for line in sys.stdin:
         order = Order(**json.loads(line))
         said, steps = os.pipe(), os.pipe()

@@ -90,7 +90,7 @@ def test_r28_a_target_that_cannot_be_written_exits_with_2(
     assert main(["randomize", "allocation.json", "t.csv", "-o", target]) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert f"{target}: cannot be written" in said
-    assert "Choose a folder that can be written to" in said
+    assert "See that the folder can be written to" in said
 
 
 FULL = """

@@ -15,7 +15,7 @@ import pytest
 from budget_opt.api.publishing import Watch
 from budget_opt.cli import main
 from budget_opt.errors import VerificationError
-from budget_opt.randomizer import sorting
+from budget_opt.randomizer import files, sorting
 from budget_opt.randomizer.resuming import unfinished
 from budget_opt.randomizer.resuming.places import STATE_DIR
 from budget_opt.tables import csv_files, reading
@@ -167,3 +167,66 @@ def test_a_release_that_could_not_get_its_place_is_refused_before_a_key_is_made(
     assert main([*RELEASE, "--resume", "--internal", "inside"]) == 2
     assert "could not be made again" in capsys.readouterr().err
     assert list((here / "state").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "fault"),
+    [
+        ("public/..", "is a folder"),
+        ("public/r.json", "must end in"),
+        ("public/r\udcff.csv", "not text in Unicode"),
+        ("data.csv", "is the original itself"),
+    ],
+)
+@pytest.mark.parametrize("resume", [["--resume"], []])
+def test_a_target_that_can_never_be_is_refused_before_a_word_is_drawn(
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    target: str,
+    fault: str,
+    resume: list[str],
+) -> None:
+    """Its manifest could not be written at the end, or a message would tell of a hidden name."""
+
+    def drawn(*_: Any) -> Any:
+        raise AssertionError("words are drawn")
+
+    monkeypatch.setattr(files, "drawing_for", drawn)
+    before = everything(here)
+    assert main([*RELEASE[:4], target, *resume]) == 2
+    said = capsys.readouterr().err
+    assert fault in said
+    assert "unfinished" not in said
+    assert everything(here) == before
+
+
+@pytest.mark.parametrize("name", ["n" * 240 + ".csv", "n" * 251 + ".csv", "é" * 120 + ".parquet", "n" * 255])
+def test_the_longest_names_can_be_resumed(here: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    def stop(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    command = [*RELEASE[:4], f"public/{name}", "--resume"]
+    with monkeypatch.context() as patched:
+        patched.setattr("budget_opt.randomizer.resuming.placing.place_all", stop)
+        assert main(command) == 130
+    assert main(command) == 0
+    assert {path.name for path in Path("public").iterdir()} == {name, "allocation.json", "manifest.json"}
+
+
+@pytest.mark.parametrize("remains", [".other.csv.unfinished", ".0123456789abcdef.part"])
+@pytest.mark.parametrize("resume", [["--resume"], []])
+def test_r35_a_folder_with_what_is_left_of_a_stopped_release_gets_no_other(
+    here: Path, capsys: pytest.CaptureFixture[str], remains: str, resume: list[str]
+) -> None:
+    """Who is given the folder would have two noisy copies of the same records."""
+    left = here / "public" / remains
+    left.mkdir(parents=True)
+    before = everything(here)
+    assert main([*RELEASE, *resume]) == 2
+    said = capsys.readouterr().err
+    assert remains in said
+    assert "stopped" in said
+    assert [path for path in everything(here) if path != "state"] == before
+    left.rmdir()
+    assert main([*RELEASE, *resume]) == 0

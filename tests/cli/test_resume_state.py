@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -156,11 +158,18 @@ def test_rows_whose_key_is_in_another_state_directory_are_not_drawn_under_a_new_
     desk.require_whole()
 
 
-def test_a_release_that_is_complete_is_not_made_a_second_time(desk: Desk) -> None:
-    assert desk.run().code == 0
+def test_an_original_that_was_only_touched_goes_on_when_it_has_its_time_again_as_it_is_told(
+    desk: Desk,
+) -> None:
+    data = desk.folder / "data.csv"
+    os.utime(data, ns=(0, 1_700_000_000_123_456_789))
+    desk.run(kill_at=31)
+    data.touch()
     refused = desk.run()
-    assert refused.code == 2
-    assert "another release" in refused.said
+    command = f"touch -d '2023-11-14T22:13:20.123456789Z' {data}"
+    assert command in refused.said
+    subprocess.run(shlex.split(command), check=True)
+    assert desk.run().code == 0
     desk.require_whole()
 
 

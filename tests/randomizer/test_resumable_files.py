@@ -41,6 +41,9 @@ class Kept:
         assert self._path.stat().st_size == length
         self.saved.append((rows, length))
 
+    def all_randomized(self) -> None:
+        """Nothing more is saved."""
+
     def close(self) -> None:
         self.file.close()
 

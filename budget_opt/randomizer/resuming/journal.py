@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,8 +26,9 @@ from budget_opt.randomizer.resuming.private_files import told, write_private
 FORMAT: Literal["budget-opt/unfinished-release"] = "budget-opt/unfinished-release"
 VERSION: Literal[1] = 1
 
-Stage = Literal["randomizing", "placing", "placed", "dropped"]
-"""Nothing is at the target; it and the files beside it are being put there; all are there; given up."""
+Stage = Literal["randomizing", "writing", "placing", "placed", "dropped"]
+"""Nothing is at the target, until all rows are randomized, and while they are written; table and files beside
+it are being put there; all are there; given up."""
 
 
 class _Part(BaseModel):
@@ -107,7 +110,16 @@ def _change(then: Mark, now: Mark) -> str:
         return f"it was of {then.files:,} file{'s' * (then.files > 1)}, is of {now.files:,}"
     if then.size != now.size:
         return f"it had {then.size:,} bytes, has {now.size:,}"
-    return "it has the same size, and another time of change"
+    return f"it has the same size, and another time of change; if nothing else was changed: {_restored(then)}"
+
+
+def _restored(then: Mark) -> str:
+    """How an original gets back the time that it had."""
+    if Path(then.path).is_dir():
+        return "give its files their times again, as cp -p or rsync -t from a copy do"
+    seconds, rest = divmod(then.changed_ns, 10**9)
+    moment = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"touch -d '{moment}.{rest:09d}Z' {shlex.quote(then.path)}"
 
 
 def _digest(content: dict[str, Any]) -> str:

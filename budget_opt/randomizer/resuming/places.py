@@ -15,6 +15,9 @@ STATE_DIR = "BUDGET_OPT_STATE_DIR"
 KEY = "key.json"
 JOURNAL = "journal.json"
 
+_LONGEST_NAME = 255
+"""Bytes of the longest name that file systems take."""
+
 
 @dataclass(frozen=True)
 class Places:
@@ -51,7 +54,10 @@ class Places:
     @property
     def workplace(self) -> Path:
         """The hidden folder beside the target; nothing in it was not randomized, or is not public."""
-        return self.target.with_name(f".{self.target.name}.unfinished")
+        hidden = f".{self.target.name}.unfinished"
+        if len(os.fsencode(hidden)) > _LONGEST_NAME:
+            hidden = f".{self._name}.unfinished"
+        return self.target.with_name(hidden)
 
     @property
     def rows(self) -> Path:

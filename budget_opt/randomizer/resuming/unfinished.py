@@ -73,6 +73,11 @@ class Unfinished:
         self._note(rows=rows, length=length)
         self._saved = time.monotonic()
 
+    def all_randomized(self) -> None:
+        """Note that no row is left to be read; a later run says so, and goes through what was not saved."""
+        if self.journal.stage == "randomizing":
+            self.enter("writing")
+
     def enter(self, stage: Stage) -> None:
         """Note the stage."""
         self._note(stage=stage)
