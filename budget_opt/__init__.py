@@ -122,14 +122,26 @@ _MODULES = {"estimate": "budget_opt.api.estimate", "plots": "budget_opt.plots"}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        found: Any = import_module(_MODULES[name])
-    elif name in _HOMES:
-        found = getattr(import_module(_HOMES[name]), name)
-    else:
+    if name not in _MODULES and name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        found: Any = _found(name)
+    except ModuleNotFoundError as failure:
+        if failure.name is None or failure.name.partition(".")[0] == __name__:
+            raise
+        raise ModuleNotFoundError(
+            f"budget_opt.{name} needs the whole installation, and {failure.name} is missing. Install it "
+            "with: python -m pip install budget-opt",
+            name=failure.name,
+        ) from None
     globals()[name] = found
     return found
+
+
+def _found(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(_MODULES[name])
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

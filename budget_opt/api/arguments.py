@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from budget_opt.errors import InputError
-from budget_opt.model.arguments import as_list, require_number, require_path
+from budget_opt.model.arguments import as_list, require, require_number, require_path
 
 __all__ = ["as_list", "require", "require_names", "require_number", "require_path"]
-
-
-def require(value: object, kind: type, name: str, remedy: str) -> None:
-    """Raise `InputError` unless `value` is a `kind`; the value itself is not shown, it may be a table."""
-    if not isinstance(value, kind):
-        raise InputError(f"{name}: is a {type(value).__name__}, must be a {kind.__name__}. {remedy}")
 
 
 def require_names(names: tuple[object, ...]) -> None:

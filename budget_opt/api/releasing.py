@@ -27,10 +27,10 @@ def randomize(
 ) -> Any:
     """Randomize a pandas or polars data frame or a pyarrow table; the same kind comes back.
 
-    Every attribute is randomized with fresh words from the operating system (DESIGN 2.8), public
-    columns pass as they are, attributes with epsilon 0 and dropped columns are left out, and rows are
-    shuffled unless `row_order` (else the allocation's) is "public". Every call is another release of
-    the same people: its loss adds.
+    Every attribute is randomized with fresh words from the operating system, public columns pass as they
+    are, attributes with epsilon 0 and dropped columns are left out, and rows are shuffled unless
+    `row_order` (else the allocation's) is "public". Every call is another release of the same people:
+    its loss adds.
 
     With a `release` the words come from its key, so that the same rows give the same reports, in the same
     order, whenever and wherever that is done: one release, whose loss counts once (see `KeyedRelease`
@@ -66,12 +66,23 @@ def randomize_file(
 
     A folder of .parquet files is read as one table, and a `target` without an ending becomes one. The
     file may be of any size: memory does not grow with its rows, and rows that wait to be shuffled,
-    randomized already, wait on disk beside the target. As `randomize`; `options` as in
-    `budget_opt.randomizer.files.FileOptions`.
+    randomized already, wait on disk beside the target. What becomes of columns and rows is as in
+    `randomize`, and every call is another release, whose loss adds; `FileOptions` says what else can be
+    asked for: a keyed release and its `row_id`, the order of the rows, progress, replacing the target.
+
+    It writes the table and nothing else, into a folder that must exist. The command `budget-opt randomize`
+    makes the folder that leaves the house, with the allocation and a manifest. What comes back names the
+    target, its columns and the number of rows.
+
+    Raises `DataError` (the file, its columns, counts and rows, never a value), `InputError` (options; the
+    target exists or cannot be written), `RandomSourceError`, and `VerificationError` for an allocation
+    that overspends. After any of them there is no new target.
     """
     from budget_opt.randomizer.files import FileOptions, randomize_file
     from budget_opt.verifier.static import verify_privacy
 
     require(allocation, Allocation, "allocation", _ORDER)
+    if options is not None:
+        require(options, FileOptions, "options", "Write FileOptions(row_order=…, release=…, row_id=…).")
     verify_privacy(allocation).require()
     return randomize_file(source, allocation, target, options or FileOptions())

@@ -1,13 +1,14 @@
 """Releases on clusters, cell for cell those of one machine.
 
-For Spark there is `budget_opt.engines.spark.randomize`. Other engines need no more than a
-`bo.BatchRandomizer`: it takes a record batch wherever that lies, and the report of a cell depends on the
-release's key, the row's id and the cell alone. Two things are then left to see to: that no two rows share an
-id, and that rows whose order is not public are sorted by the keys that `with_order_keys` adds, which are
-dropped afterwards. In what follows `allocation` is the `Allocation` and `release` the `KeyedRelease` of the
-table in the folder survey, whose rows are named by the column id, listed under dropped. Workers get keys that
-are derived from the release's: who has one of them and the release can undo it, so the network and the disks
-of the cluster must be as safe as the originals.
+For Spark there is `budget_opt.engines.spark.randomize`; its workers run the `python3` of the PATH unless
+PYSPARK_PYTHON, set before the session begins, names one that has budget_opt. Other engines need no more
+than a `bo.BatchRandomizer`: it takes a record batch wherever that lies, and the report of a cell depends on
+the release's key, the row's id and the cell alone. Two things are then left to see to: that no two rows
+share an id, and that rows whose order is not public are sorted by the keys that `with_order_keys` adds, which
+are dropped afterwards. In what follows `allocation` is the `Allocation` and `release` the `KeyedRelease` of
+the table in the folder survey, whose rows are named by the column id, listed under dropped. Workers get keys
+that are derived from the release's: who has one of them and the release can undo it, so the network and the
+disks of the cluster must be as safe as the originals.
 
 Dask, in processes, threads or on a cluster:
 

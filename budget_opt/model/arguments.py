@@ -23,6 +23,14 @@ def require_number(value: object, name: str) -> float:
         raise InputError(f"{name}: is beyond 1.8e308, must be a smaller number.") from None
 
 
+def require(value: object, kind: type, name: str, remedy: str = "") -> None:
+    """Raise `InputError` unless `value` is a `kind`; the value itself is not shown, it may be a table."""
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        must = f"{name}: is a {type(value).__name__}, must be {article} {kind.__name__}. {remedy}"
+        raise InputError(must.rstrip())
+
+
 def as_list(value: Any) -> list[Any] | None:
     """The items of a list of any kind; None for text, whose letters are no items, and for what has none."""
     if isinstance(value, str | bytes):

@@ -161,9 +161,10 @@ def write_bytes(content: bytes, path: str | Path, *, new: bool = False) -> None:
     path = require_path(path, "path")
     temporary = None
     try:
-        if path.exists() and (new or not path.is_file()):
-            why = "exists" if new else "is not a plain file"
-            raise InputError(f"{path}: cannot be written ({why}). Choose another place.")
+        if new and path.exists():
+            raise _taken(path)
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path}: cannot be written (is not a plain file). Choose another place.")
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
         temporary = Path(name)
         with os.fdopen(handle, "wb") as file:
@@ -177,7 +178,7 @@ def write_bytes(content: bytes, path: str | Path, *, new: bool = False) -> None:
         else:
             temporary.replace(path)
     except FileExistsError:
-        raise InputError(f"{path}: cannot be written (exists). Choose another place.") from None
+        raise _taken(path) from None
     except UnicodeEncodeError:
         raise InputError(f"{path}: the text or its name is not Unicode. Correct the names.") from None
     except OSError as failure:
@@ -185,6 +186,10 @@ def write_bytes(content: bytes, path: str | Path, *, new: bool = False) -> None:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+
+
+def _taken(path: Path) -> InputError:
+    return InputError(f"{path}: exists already. Choose another name.")
 
 
 def _umask() -> int:

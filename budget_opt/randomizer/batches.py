@@ -16,7 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from budget_opt.allocation import Allocation
-from budget_opt.errors import DataError, InputError
+from budget_opt.errors import DataError
+from budget_opt.model.arguments import require
 from budget_opt.randomizer.drawing import Keyed
 from budget_opt.randomizer.keyed_release import KeyedRelease
 from budget_opt.randomizer.local.sources import terms_from
@@ -54,9 +55,9 @@ class BatchRandomizer:
         row_id: str,
         include_empty: bool = False,
     ) -> None:
-        _require(schema, pa.Schema, "schema")
-        _require(allocation, Allocation, "allocation")
-        _require(release, KeyedRelease, "release")
+        require(schema, pa.Schema, "schema")
+        require(allocation, Allocation, "allocation")
+        require(release, KeyedRelease, "release")
         terms_from(allocation).require_kept()
         source = FrameSource(schema.empty_table())
         self._plan = plan_for(source, allocation, include_empty=include_empty)
@@ -131,7 +132,7 @@ class BatchRandomizer:
 
     def _require_fit(self, batch: pa.RecordBatch) -> None:
         """Public columns would be converted in silence, each batch in its own way."""
-        _require(batch, pa.RecordBatch, "batch")
+        require(batch, pa.RecordBatch, "batch")
         require_columns([*self._plan.columns, self._ids.column_name], FrameSource(batch))
         for name, declared in self._public.items():
             given = batch.schema.field(name).type
@@ -159,8 +160,3 @@ class BatchRandomizer:
             return released_type(original.type)
         domain = self.domains[original.name]
         return pa.string() if domain.kind == "bins" else type_like(original.type, domain)
-
-
-def _require(value: object, wanted: type, name: str) -> None:
-    if not isinstance(value, wanted):
-        raise InputError(f"{name}: is a {type(value).__name__}, must be a {wanted.__name__}.")

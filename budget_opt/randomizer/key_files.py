@@ -26,6 +26,9 @@ from budget_opt.tables.translation import translated
 FORMAT = "budget-opt/key"
 VERSION = 1
 
+_MANIFEST = "manifest.json"
+"""What stands beside the table in the folder of a release."""
+
 _FIELDS = ("format", "version", "data", "number", "key", "check")
 _CHECK_BYTES = 8
 _LARGEST_FILE = 2**16
@@ -47,12 +50,13 @@ class KeyDocument(NamedTuple):
 def write_key(path: Path, document: KeyDocument) -> None:
     """Make the file with mode 0600, and with it the folders that are missing with mode 0700.
 
-    It is on the disk when this returns. Raises `InputError` where there is something at the path,
-    others can write into the folder, or the file cannot be written; then none is left behind.
+    It is on the disk when this returns. Raises `InputError` where there is something at the path, the
+    folder holds a release or others can write into it, or the file cannot be written; then none is left.
     """
     values = (FORMAT, VERSION, document.data, document.number, document.key.hex(), _check(document))
     content = json.dumps(dict(zip(_FIELDS, values, strict=True)), ensure_ascii=False, indent=2) + "\n"
     with _told(path):
+        _require_no_release(path)
         _make_private(path.parent)
         _require_private_folder(path)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _flag("O_NOFOLLOW"), 0o600)
@@ -73,8 +77,10 @@ def read_key(path: Path) -> KeyDocument:
         _require_private_folder(path)
         # by an opener, so that what it opened is closed even where that is a folder
         with open(path, "rb", opener=_opened_itself) as file:
-            _require_private_file(path, os.fstat(file.fileno()))
+            status = os.fstat(file.fileno())
+            _require_own_file(path, status)
             content = file.read(_LARGEST_FILE + 1)
+            _require_private_file(path, status, content)
     return _parsed(path, content)
 
 
@@ -123,14 +129,20 @@ def _refusal(path: Path, what: str) -> InputError:
     )
 
 
-def _require_private_file(path: Path, status: os.stat_result) -> None:
+def _require_own_file(path: Path, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise InputError(f"{path}: is not a file. Give the path of a key file.")
+    if os.name == "posix" and status.st_uid not in (os.geteuid(), 0):
+        raise InputError(f"{path}: belongs to somebody else, who knows the key. Use a key file of your own.")
+
+
+def _require_private_file(path: Path, status: os.stat_result, content: bytes) -> None:
+    """`InputError` where others can use it, which also says where it is no key file in the first place."""
     if os.name != "posix":
         return
-    if status.st_uid not in (os.geteuid(), 0):
-        raise InputError(f"{path}: belongs to somebody else, who knows the key. Use a key file of your own.")
     if status.st_mode & _OTHERS:
+        if FORMAT.encode() not in content:
+            raise _refusal(path, f'has not "format": "{FORMAT}", and others than its owner can use it')
         raise InputError(
             f"{path}: can be used by others than its owner (mode {stat.S_IMODE(status.st_mode):04o}, must be "
             "0600). If nobody had access to it: chmod 600. Else whoever did can undo the release."
@@ -146,6 +158,15 @@ def _require_private_folder(path: Path) -> None:
         raise InputError(
             f"{path}: others can write into its folder (mode {stat.S_IMODE(mode):04o}). Use a folder of your "
             "own: chmod 700."
+        )
+
+
+def _require_no_release(path: Path) -> None:
+    """`InputError` where the folder of the key is one that is passed on."""
+    if (path.parent / _MANIFEST).exists():
+        raise InputError(
+            f"{path}: its folder holds a release ({_MANIFEST}), and whoever gets the key with it has the "
+            "originals. Choose another folder, which is never passed on."
         )
 
 

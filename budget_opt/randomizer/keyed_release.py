@@ -65,8 +65,8 @@ class KeyedRelease:
     def write(self, path: str | Path) -> None:
         """Write the key file, readable by its owner only; folders that are missing are made so, too.
 
-        Raises `InputError` where the path exists (a key is never overwritten), where others can write
-        into its folder, and where it cannot be written.
+        Raises `InputError` where the path exists (a key is never overwritten), where its folder holds a
+        release or others can write into it, and where it cannot be written.
         """
         write_key(require_path(path, "path"), KeyDocument(self._data, self._number, self._secret.content))
 

@@ -45,7 +45,7 @@ def plan_for(source: Source, allocation: Allocation, *, include_empty: bool) -> 
     if unknown:
         raise DataError(
             f"{source.title}: these columns have no budget: {listed(unknown)}. Give each a budget as an "
-            "attribute, list it under public with the reason, or list it under dropped.",
+            "attribute, list it under public with the reason, or list it under dropped, and solve again.",
             column=unknown[0],
         )
     _require_flat(allocation.public, source)

@@ -44,6 +44,30 @@ def test_the_argument_that_is_of_another_kind_is_named(problem, table):
                 call()
 
 
+def test_a_table_of_another_kind_is_told_what_to_use_instead(problem, tmp_path):
+    allocation = bo.uniform(problem)
+    with pytest.raises(bo.DataError, match=r"is a dict, must .* RecordBatch\. For a file use randomize_file"):
+        bo.randomize({"a": [0, 1]}, allocation)
+    with pytest.raises(
+        bo.DataError, match=r"RecordBatch, or the path of a \.csv, \.csv\.gz or \.parquet file"
+    ):
+        bo.verify_release(allocation, original={"a": [0, 1]}, released={"a": [0, 1]})
+    of_spark = type("DataFrame", (), {"__module__": "pyspark.sql.classic.dataframe"})()
+    with pytest.raises(
+        bo.DataError, match=r"a DataFrame of pyspark, .* use budget_opt\.engines\.spark\.randomize"
+    ):
+        bo.randomize(of_spark, allocation)
+
+
+def test_options_of_a_file_are_refused_where_they_are_written(problem, tmp_path):
+    with pytest.raises(bo.InputError, match='row_order: is \'sorted\', must be "shuffle" or "public"'):
+        bo.FileOptions(row_order="sorted")
+    with pytest.raises(bo.InputError, match="options: is a dict, must be a FileOptions"):
+        bo.randomize_file("a.csv", bo.uniform(problem), tmp_path / "b.csv", {"row_order": "public"})
+    with pytest.raises(bo.InputError, match="allocation: is a str, must be an Allocation"):
+        bo.randomize_file("a.csv", "b.csv", tmp_path / "b.csv")
+
+
 def calls_with_a_number(problem, allocation, tmp_path):
     """Every public function by the argument that is a number."""
     pair = {"moment": ("a", "b"), "time_limit": 5}

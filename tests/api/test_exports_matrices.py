@@ -82,7 +82,7 @@ def test_the_same_allocation_gives_the_same_bytes(tmp_path: Path) -> None:
         ("sdcmicro", "m.txt", "must end in .R or .r for sdcmicro"),
         ("opendp", "m", "must end in .json for opendp"),
         ("matrices", "no/m.csv", "cannot be written"),
-        ("matrices", "there.csv", "cannot be written (exists)"),
+        ("matrices", "there.csv", "there.csv: exists already. Choose another name."),
     ],
 )
 def test_a_bad_word_or_place_is_told_and_nothing_is_written(

@@ -139,9 +139,30 @@ def test_every_kind_of_category_comes_back_as_it_is_declared(tmp_path: Path) -> 
             reports = {made[name](label) for _ in range(60)}
             assert reports <= set(labels)
             assert {type(report) for report in reports} <= {type(one) for one in labels}
-    with pytest.raises(KeyError):
-        made["smoker"]("Yes")  # OpenDP itself would report a uniform draw (R10)
     assert made["letter"]("another") in allocation["letter"].domain.labels  # a declared category takes it
+
+
+def test_r10_what_the_usage_makes_of_a_cell_is_what_is_declared(tmp_path: Path) -> None:
+    """A number finds its bin, a missing cell is missing, and what has no category is refused, unseen."""
+    allocation = hostile(total=200.0)
+    bo.export(allocation, "opendp", tmp_path / "m.json")
+    made = randomizers(tmp_path / "m.json")
+    text, region, age, children, works, letter = NAMES
+    # at epsilon 33 a report is the truth but for one of 10^13
+    for number, label in ((0, 0), (18.05, 0), (18.1, 1), (39.9, 1), (40, 2), (1e9, 2), (np.float32(20), 1)):
+        assert made[age](number) == allocation[age].domain.labels[label]
+    assert made[age]("[40, inf)") == "[40, inf)"
+    assert made[children](np.int64(1)) == 1
+    for name in (region, children):
+        assert made[name](None) is made[name](float("nan")) is made[name](np.nan) is None
+    refused = {text: ("CANARY", None, np.nan), age: (-0.1, np.inf, np.nan, None, True, "CANARY", "[0, 18)")}
+    refused |= {region: ("CANARY", 7), children: (77,), works: (None, 77), letter: (None, np.nan)}
+    for name, cells in refused.items():
+        for cell in cells:
+            with pytest.raises(KeyError) as told:  # OpenDP itself would report a uniform draw
+                made[name](cell)
+            assert told.value.args == (f"{name}: not a declared category",)
+            assert told.value.__context__ is None
 
 
 def test_the_file_says_what_is_not_in_a_mechanism(tmp_path: Path) -> None:

@@ -128,6 +128,12 @@ def test_randomize_verifies_shuffles_and_leaves_a_folder_to_pass_on(place, capsy
     assert "do not pass on" in out
 
 
+def test_a_table_without_rows_is_released_and_noted(place, capsys):
+    Path("data.csv").write_text("person_id,smoker,income,region\n")
+    code, _, err = run(capsys, "randomize", "allocation.json", "data.csv", "-o", "public/r.csv")
+    assert (code, err) == (0, "note: the table has no rows\n")
+
+
 def test_a_second_draw_into_the_same_folder_is_refused(place, capsys):
     assert run(capsys, "randomize", "allocation.json", "data.csv", "-o", "public/r.csv")[0] == 0
     first = Path("public/r.csv").read_bytes()

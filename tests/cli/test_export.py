@@ -48,7 +48,7 @@ def test_every_kind_is_written_and_told(
     assert capsys.readouterr().out.startswith(f"written: second_{name}, for smoker, children, works\n")
     assert Path(name).read_bytes() == Path(f"second_{name}").read_bytes()
     assert main([*command, name]) == 2
-    assert "cannot be written (exists)" in capsys.readouterr().err
+    assert "exists already. Choose another name." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import pytest
 
 import budget_opt as bo
 from budget_opt.engines import spark as engine
+from budget_opt.engines.spark.checking import not_evaluated
 from budget_opt.randomizer.keyed_release import KeyedRelease
 from tests.engines.sources import Changes
 from tests.engines.survey import survey
@@ -125,8 +127,35 @@ def test_a_stream_is_refused(spark: SparkSession, allocation: bo.Allocation, rel
 def test_a_table_of_this_machine_is_refused_with_the_way_out(
     allocation: bo.Allocation, release: KeyedRelease
 ) -> None:
-    with pytest.raises(bo.InputError, match=r"is a Table without .*spark.createDataFrame"):
+    with pytest.raises(bo.InputError, match=r"is a Table of pyarrow, which is no Spark.*spark\.createData"):
         engine.randomize(survey(rows=5), allocation, release)
+    with pytest.raises(bo.InputError, match="is a DataFrame of pandas, which is no Spark DataFrame"):
+        engine.randomize(survey(rows=5).to_pandas(), allocation, release)
+    with pytest.raises(bo.InputError, match="is a str, which is no Spark DataFrame"):
+        engine.randomize("survey.csv", allocation, release)
+
+
+def test_a_dataframe_of_spark_for_one_machine_is_refused_with_the_way_out(
+    spark: SparkSession, allocation: bo.Allocation
+) -> None:
+    with pytest.raises(
+        bo.DataError, match=r"is a DataFrame of pyspark.*use budget_opt\.engines\.spark\.randomize"
+    ):
+        bo.randomize(spark.createDataFrame(survey(rows=5)), allocation)
+
+
+def test_who_forgot_to_name_the_column_of_ids_is_told_which_it_is(
+    spark: SparkSession, allocation: bo.Allocation, release: KeyedRelease
+) -> None:
+    error = refusal(spark.createDataFrame(survey(rows=5).drop(["id"])), allocation, release)
+    assert "column 'id': is to name the rows" in str(error)
+    assert str(error).endswith('(row_id is "id" unless you name another.)')
+
+
+def test_workers_without_budget_opt_are_told_which_python_has_it() -> None:
+    error = not_evaluated(RuntimeError("CANARY ModuleNotFoundError: No module named 'budget_opt'"))
+    assert f"let the workers use this Python: PYSPARK_PYTHON={sys.executable}" in str(error)
+    assert CANARY not in str(error)
 
 
 def strict_about_cities() -> bo.Allocation:

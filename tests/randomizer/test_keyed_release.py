@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from budget_opt.api.publishing import MANIFEST
 from budget_opt.errors import InputError, RandomSourceError
 from budget_opt.randomizer import key_files
 from budget_opt.randomizer.keyed_release import KeyedRelease
@@ -209,6 +210,22 @@ def test_links_folders_and_pipes_are_no_key_files(key_file: Path, tmp_path: Path
     for path in (tmp_path, pipe):
         with pytest.raises(InputError, match=r"is not a file|Is a directory"):
             KeyedRelease.read(path)
+
+
+@posix
+def test_a_file_that_others_can_use_and_that_is_no_key_file_is_told_both(tmp_path: Path) -> None:
+    split = tmp_path / "split.json"
+    split.write_text('{"format": "budget-opt/allocation"}')
+    split.chmod(0o644)
+    with pytest.raises(InputError, match=r'is no whole key file: has not "format".*others than its owner'):
+        KeyedRelease.read(split)
+
+
+def test_a_key_is_not_written_into_the_folder_of_a_release(tmp_path: Path) -> None:
+    (tmp_path / MANIFEST).write_text("{}")
+    with pytest.raises(InputError, match=r"its folder holds a release \(manifest\.json\)"):
+        KeyedRelease("health survey 2026").write(tmp_path / "survey.key")
+    assert [path.name for path in tmp_path.iterdir()] == [MANIFEST]
 
 
 @posix

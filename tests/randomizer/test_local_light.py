@@ -40,7 +40,9 @@ for name in list(sys.modules):  # what the interpreter's own start loads from it
 sys.meta_path.insert(0, OnlyNumpyAndCryptography())
 
 import budget_opt as bo
+"""
 
+REPORTS = """
 path, record = sys.argv[1], json.loads(sys.argv[2])
 try:
     local = bo.LocalRandomizer(path)
@@ -59,6 +61,19 @@ except ModuleNotFoundError:
 sys.exit("pydantic is there")
 """
 
+THE_REST = """
+for name in ("randomize", "Allocation", "Problem", "solve"):
+    try:
+        getattr(bo, name)
+    except ImportError as error:
+        print(error.name, error)
+try:
+    from budget_opt import verify
+except ImportError as error:
+    print(error.name, error)
+print(hasattr(bo, "nothing"), "randomize" in dir(bo))
+"""
+
 
 def test_reports_are_made_where_only_numpy_and_cryptography_are_installed(
     run_module: Run, tmp_path: Path, allocation: Allocation
@@ -66,7 +81,7 @@ def test_reports_are_made_where_only_numpy_and_cryptography_are_installed(
     path = tmp_path / "a.json"
     allocation.write(path)
     record = {"city": "york", "size": None, "owns": True, "age": 41.5, "wave": "w1"}
-    done = run_module("-c", ALONE, str(path), json.dumps(record))
+    done = run_module("-c", ALONE + REPORTS, str(path), json.dumps(record))
     assert done.returncode == 0, done.stderr
     loss, again, *reports = json.loads(done.stdout)
     assert loss == again == allocation.loss
@@ -92,10 +107,21 @@ def test_a_broken_file_is_refused_there_too(
     run_module: Run, tmp_path: Path, name: str, text: str, told: str
 ) -> None:
     (tmp_path / name).write_text(text)
-    done = run_module("-c", ALONE, str(tmp_path / name), "{}")
+    done = run_module("-c", ALONE + REPORTS, str(tmp_path / name), "{}")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("AllocationError")
     assert told in done.stdout
+
+
+def test_what_needs_the_whole_installation_says_so_there(run_module: Run) -> None:
+    done = run_module("-c", ALONE + THE_REST)
+    assert done.returncode == 0, done.stderr
+    *told, names = done.stdout.splitlines()
+    assert names == "False True"
+    for name, line in zip(("randomize", "Allocation", "Problem", "solve", "verify"), told, strict=True):
+        missing = line.partition(" ")[0]
+        assert line.startswith(f"{missing} budget_opt.{name} needs the whole installation, and {missing} is")
+        assert line.endswith("python -m pip install budget-opt")
 
 
 def test_both_readers_understand_the_same(allocation: Allocation) -> None:

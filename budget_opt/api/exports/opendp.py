@@ -36,21 +36,35 @@ _ALONE = threading.Lock()
 _TYPES = {"text": "String", "bins": "String", "integer": "i64", "boolean": "bool"}
 """OpenDP's type of a category by the kind of the domain."""
 USAGE = (
+    "from bisect import bisect_right",
+    "from math import inf, isfinite",
     "from pathlib import Path",
     "import opendp.prelude as dp",
     'dp.enable_features("contrib")',
     'mechanisms = dp.deserialize(Path("FILE").read_text(encoding="utf-8"))["attributes"]',
     "def randomizer(one):",
-    '    """From a cell, None where it is missing, to its report; KeyError where it is no category."""',
+    '    """From a cell, None or NaN where missing, to its report; KeyError for what is no category."""',
     '    value = dict(zip(one["categories"], one["values"]))',
     '    label = dict(zip(one["values"], one["categories"]))',
-    '    return lambda cell: label[one["mechanism"](value[cell if cell in value else one["other"]])]',
+    '    edges = one.get("bins", [None])',
+    "    low, high = -inf if edges[0] is None else edges[0], inf if edges[-1] is None else edges[-1]",
+    "    def category(cell):",
+    "        cell = None if cell != cell else cell",
+    '        if "bins" in one and not isinstance(cell, (str, bool, type(None))):',
+    "            if isfinite(float(cell)) and low <= float(cell) <= high:",
+    '                return one["categories"][bisect_right(edges[1:-1], float(cell))]',
+    "        elif cell in value:",
+    "            return cell",
+    '        elif cell is not None and "other" in one:',
+    '            return one["other"]',
+    """        raise KeyError(f"{one['name']}: not a declared category")""",
+    '    return lambda cell: label[one["mechanism"](value[category(cell)])]',
     'randomizers = {one["name"]: randomizer(one) for one in mechanisms}',
 )
-"""How to use the file, as code that runs.
+"""How to use the file, as code that runs: what becomes of a cell is what `LocalRandomizer` makes of it.
 
 OpenDP itself reports a uniform draw for a cell that is no category, in silence; `other` is the declared
-category that takes such cells.
+category that takes such cells, but for those that are missing. A `KeyError` never shows the cell.
 """
 
 
@@ -102,7 +116,7 @@ def _notes(mechanisms: Sequence[Mechanism], composed: float, total: float) -> It
     if coded:
         yield f"OpenDP has no missing category, so codes stand for the categories of {', '.join(coded)}"
     if binned:
-        yield f"OpenDP takes the labels of bins, not numbers: {', '.join(binned)}"
+        yield f"OpenDP takes the labels of bins, which usage finds for a number: {', '.join(binned)}"
     yield "the file says under usage how to load it; draw each cell once, a second draw is another release"
 
 

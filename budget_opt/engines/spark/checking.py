@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 from budget_opt.engines.batch_tasks import CHECKED, CheckTask
@@ -21,9 +22,9 @@ def require_dataframe(dataframe: Any) -> None:
     lacking = [name for name in _USED if not hasattr(dataframe, name)]
     if lacking:
         raise InputError(
-            f"dataframe: is a {type(dataframe).__name__} without {lacking[0]}, must be a DataFrame of Spark "
-            "4.0 or later. Make one with spark.createDataFrame or spark.read, or use budget_opt.randomize "
-            "for a table of this machine."
+            f"dataframe: {_what(dataframe, lacking[0])}, must be a DataFrame of Spark 4.0 or later. Make one "
+            "with spark.createDataFrame or spark.read, or use budget_opt.randomize for a table of this "
+            "machine."
         )
     if dataframe.isStreaming:
         raise InputError(
@@ -37,6 +38,13 @@ def require_dataframe(dataframe: Any) -> None:
             "would be a second noisy copy of the same people. Write it to a table, and release what you read "
             "from there."
         )
+
+
+def _what(given: object, lacking: str) -> str:
+    kind, home = type(given).__name__, type(given).__module__.partition(".")[0]
+    if home == "pyspark":
+        return f"is a {kind} of Spark without {lacking}"
+    return f"is a {kind}{'' if home == 'builtins' else f' of {home}'}, which is no Spark DataFrame"
 
 
 def _is_deterministic(dataframe: Any) -> bool:
@@ -83,7 +91,9 @@ def not_evaluated(failure: Exception) -> DataError:
     text = str(failure)
     if "No module named 'budget_opt'" in text:
         return DataError(
-            "the workers have no budget_opt. Install the same version there, with pyarrow and cryptography."
+            "the workers have no budget_opt. Install the same version there, with pyarrow and cryptography, "
+            f"or let the workers use this Python: PYSPARK_PYTHON={sys.executable} (set it before the session "
+            "begins)."
         )
     return DataError(
         f"dataframe: Spark cannot compute it ({_kind(failure)}). Compute it once without budget_opt, where "

@@ -13,10 +13,11 @@ from budget_opt.engines.batch_tasks import CheckTask, ReleaseTask, positional
 from budget_opt.engines.spark.checking import not_evaluated, require_dataframe, require_sound_rows
 from budget_opt.engines.spark.runtime import require_pyspark
 from budget_opt.engines.spark.types import arrow_type, spark_type
+from budget_opt.errors import DataError
 from budget_opt.randomizer.batches import BatchRandomizer
 from budget_opt.randomizer.keyed_release import KeyedRelease
 from budget_opt.randomizer.release import row_order_of
-from budget_opt.tables.source import require_names
+from budget_opt.tables.source import TABLE, require_names
 from budget_opt.tables.translation import translated
 from budget_opt.verifier.static import verify_privacy
 
@@ -24,20 +25,22 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructField
 
+_DEFAULT_ID = "id"
+
 
 def randomize(
     dataframe: DataFrame,
     allocation: Allocation,
     release: KeyedRelease,
-    row_id: str = "id",
+    row_id: str = _DEFAULT_ID,
     *,
     row_order: Literal["shuffle", "public"] | None = None,
 ) -> DataFrame:
     """The release of a DataFrame as another one: the same cells as on one machine, on any cluster.
 
     Equal to `bo.randomize(table, allocation, release=release, row_id=row_id)`: the report of a cell depends
-    on the release's key, the row's id and the cell alone (DESIGN 2.8). So a task that is tried again or run
-    twice, and a DataFrame that is computed twice, give the same reports, and nobody gets a second noisy copy.
+    on the release's key, the row's id and the cell alone. So a task that is tried again or run twice, and a
+    DataFrame that is computed twice, give the same reports, and nobody gets a second noisy copy.
 
     `row_id` is a column of integers or text that names every row; dropped, or public with a reason. It must
     be in the data: an id that Spark makes while it computes is another one the next time. Columns come in the
@@ -54,8 +57,9 @@ def randomize(
     The workers get keys that are derived from the release's: who has one of these and the release can undo
     it. On a network that others see, set spark.authenticate and spark.network.crypto.enabled; on disks that
     others read, spark.io.encryption.enabled. Spark's shuffle files hold released rows and order keys only.
-    budget_opt must be installed on the workers. What Spark itself logs of errors in `dataframe`'s own plan,
-    which may quote cells, is as it is without us.
+    budget_opt must be installed on the workers, which on this machine run the `python3` of the PATH unless
+    PYSPARK_PYTHON names another when the session begins (`local_session` sees to that). What Spark itself
+    logs of errors in `dataframe`'s own plan, which may quote cells, is as it is without us.
 
     Raises `InputError` (no pyspark, no DataFrame of Spark >= 4.0, `row_order`), `DataError` (columns; cells
     outside their domains; ids that are missing or stand twice: columns and counts, never a value), and
@@ -69,16 +73,28 @@ def randomize(
     ordered = row_order_of(row_order, allocation.row_order) == "shuffle"
     used = _used(dataframe, allocation, row_id)
     rows = _by_position(dataframe, used)
-    randomizer = BatchRandomizer(_schema(dataframe, rows, used), allocation, release, row_id=row_id)
+    randomizer = _randomizer(_schema(dataframe, rows, used), allocation, release, row_id)
     require_sound_rows(rows, CheckTask(randomizer, tuple(used)), row_id)
     public = {field.name: field for field in dataframe.schema if field.name in allocation.public}
     return _released(rows, randomizer, used, public, ordered=ordered)
 
 
+def _randomizer(
+    schema: pa.Schema, allocation: Allocation, release: KeyedRelease, row_id: str
+) -> BatchRandomizer:
+    """With a hint for who has not named the column of ids."""
+    try:
+        return BatchRandomizer(schema, allocation, release, row_id=row_id)
+    except DataError as error:
+        if not error.column == row_id == _DEFAULT_ID:
+            raise
+        raise DataError(f'{error} (row_id is "{row_id}" unless you name another.)', column=row_id) from None
+
+
 def _used(dataframe: DataFrame, allocation: Allocation, row_id: str) -> list[str]:
     """The columns that the workers need, in the table's order."""
     wanted = {attribute.name for attribute in allocation.attributes} | set(allocation.public) | {row_id}
-    return [name for name in require_names(dataframe.columns, "the table") if name in wanted]
+    return [name for name in require_names(dataframe.columns, TABLE) if name in wanted]
 
 
 def _by_position(dataframe: DataFrame, used: Sequence[str]) -> DataFrame:
