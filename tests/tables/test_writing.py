@@ -148,6 +148,10 @@ def test_r28_a_file_in_the_making_has_no_name_that_a_kill_could_leave(tmp_path: 
 def test_r26_row_groups_of_wide_text_end_at_a_size_whatever_the_batches_were(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: pa.DataType
 ) -> None:
+    try:
+        parquet.write_table(pa.table({"b": pa.nulls(1, kind)}), pa.BufferOutputStream())
+    except pa.ArrowNotImplementedError:
+        pytest.skip(f"this pyarrow writes no {kind} into a Parquet file")
     monkeypatch.setattr(parquet_writing, "ROW_GROUP_BYTES", 1000)
     text = pa.array(["x" * (7 * i % 301) if i % 5 else None for i in range(500)]).cast(kind)
     rows = pa.record_batch({"a": pa.array(range(500), pa.int64()), "b": text})
