@@ -152,6 +152,9 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print the names and end")
     options = parser.parse_args()
     chosen = [mutation for mutation in all_mutations() if options.only in mutation.name]
+    if not chosen:
+        print(f"no name has {options.only!r} in it: see --list", file=sys.stderr)
+        return 2
     if options.list:
         print(*(mutation.name for mutation in chosen), sep="\n")
         return 0
