@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, NoReturn
 from budget_opt.errors import InputError
 from budget_opt.randomizer.words import KEY_BYTES, derived_key
 from budget_opt.tables.translation import translated
+from budget_opt.tables.whole_files import sync_folder
 
 FORMAT = "budget-opt/key"
 VERSION = 1
@@ -65,7 +66,8 @@ def write_key(path: Path, document: KeyDocument) -> None:
                 file.write(content.encode())
                 file.flush()
                 os.fsync(file.fileno())
-            _sync_folder(path.parent)
+            if os.name == "posix":
+                sync_folder(path.parent)
         except BaseException:
             path.unlink(missing_ok=True)
             raise
@@ -174,15 +176,6 @@ def _make_private(folder: Path) -> None:
     missing = [place for place in (folder, *folder.parents) if not place.exists()]
     for place in reversed(missing):
         place.mkdir(mode=0o700, exist_ok=True)  # another process may have made it by now
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _opened_itself(path: str, flags: int) -> int:

@@ -122,11 +122,16 @@ def written(target: Path, work: Callable[[], T]) -> T:
 def folder_to_disk(folder: Path) -> None:
     """Bring the names in a folder to the disk, where the system can; the files themselves are there."""
     with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        sync_folder(folder)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk; `OSError` where that fails."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _taken(target: Path) -> InputError:
