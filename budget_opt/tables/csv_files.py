@@ -22,7 +22,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from budget_opt.errors import DataError
-from budget_opt.tables.source import existing_file, plain_schema, without_first
+from budget_opt.tables.source import TableOnDisk, existing_file, plain_schema, without_first
 from budget_opt.tables.translation import translated
 
 T = TypeVar("T")
@@ -31,25 +31,14 @@ BLOCK_BYTES = 2**20
 """Bytes of text that are parsed at a time (Arrow reads some 30 blocks ahead); no record may be longer."""
 
 
-class CsvSource:
+class CsvSource(TableOnDisk):
     """A CSV file; see the module. Raises `DataError` where the header cannot be read."""
 
     text = True
 
     def __init__(self, path: Path, *, block_bytes: int = BLOCK_BYTES) -> None:
-        self._path = existing_file(path)
+        super().__init__(existing_file(path))
         self._block_bytes = block_bytes
-        self._share = 0.0
-
-    @property
-    def title(self) -> str:
-        """The file's path."""
-        return str(self._path)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the header."""
-        return tuple(self.schema.names)
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -93,10 +82,6 @@ class CsvSource:
                     f"{self._path}: a quotation mark is opened and never closed, or stands inside a "
                     "field that is not in quotation marks. Is the file whole? Write it as RFC 4180 says."
                 )
-
-    def share(self) -> float:
-        """How much of the file has been passed, from 0 to 1."""
-        return self._share
 
     def _opened(self, stream: _Bytes, options: Any, columns: int, ragged: list[_Ragged]) -> Any:
         def refuse(row: Any) -> str:

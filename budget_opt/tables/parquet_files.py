@@ -15,6 +15,7 @@ from budget_opt.tables.source import (
     BATCH_BYTES,
     BATCH_CELLS,
     BATCH_ROWS,
+    TableOnDisk,
     existing_file,
     plain_schema,
     without_first,
@@ -25,25 +26,14 @@ from budget_opt.tables.types import nested_kind
 T = TypeVar("T")
 
 
-class ParquetSource:
+class ParquetSource(TableOnDisk):
     """A Parquet file. Raises `DataError` where it is truncated, corrupt, or no Parquet file."""
 
     text = False
 
     def __init__(self, path: Path, *, batch_rows: int = BATCH_ROWS) -> None:
-        self._path = existing_file(path)
+        super().__init__(existing_file(path))
         self._batch_rows = batch_rows
-        self._share = 0.0
-
-    @property
-    def title(self) -> str:
-        """The file's path."""
-        return str(self._path)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return tuple(self.schema.names)
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -94,10 +84,6 @@ class ParquetSource:
                 self._share = passed / rows
                 yield batch
         self._share = 1.0
-
-    def share(self) -> float:
-        """How much of the file has been passed, from 0 to 1."""
-        return self._share
 
     def _opened(self) -> parquet.ParquetFile:
         return parquet.ParquetFile(

@@ -16,29 +16,19 @@ import pyarrow as pa
 from budget_opt.errors import DataError
 from budget_opt.tables.parquet_files import ParquetSource
 from budget_opt.tables.public import released_type
+from budget_opt.tables.source import TableOnDisk
 from budget_opt.tables.translation import translated
 from budget_opt.tables.types import nested_kind
 
 
-class ParquetFolder:
+class ParquetFolder(TableOnDisk):
     """The Parquet files of a folder. Raises `DataError` where there is none, or one is not like the first."""
 
     text = False
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        super().__init__(path)
         self._files = [ParquetSource(file) for file in translated(lambda: _files(path), _unreadable(path))]
-        self._share = 0.0
-
-    @property
-    def title(self) -> str:
-        """The folder's path."""
-        return str(self._path)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return tuple(self.schema.names)
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -68,10 +58,6 @@ class ParquetFolder:
                 yield batch
             passed += size
         self._share = 1.0
-
-    def share(self) -> float:
-        """How much of the folder has been passed, from 0 to 1."""
-        return self._share
 
     def place(self, row: int) -> str:
         """A row of the whole table, and where it is: its file and its number there."""

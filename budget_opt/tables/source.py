@@ -6,6 +6,7 @@ only where it is declared, or where every declared column is there and the heade
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -62,6 +63,33 @@ class FileSource(Source, Protocol):
 
     def share(self) -> float:
         """How much of the file the batches have passed, from 0 to 1."""
+
+
+class TableOnDisk(ABC):
+    """What the tables in files have in common: a path, the names of the schema, how far they are read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._share = 0.0
+
+    @property
+    def title(self) -> str:
+        """The path."""
+        return str(self._path)
+
+    @property
+    @abstractmethod
+    def schema(self) -> pa.Schema:
+        """Names and types of the columns, without metadata."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.schema.names)
+
+    def share(self) -> float:
+        """How much of the table has been passed, from 0 to 1."""
+        return self._share
 
 
 def plain_schema(schema: pa.Schema, title: str) -> pa.Schema:
