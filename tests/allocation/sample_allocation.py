@@ -68,7 +68,7 @@ def nodes(value: Any, path: Path_ = ()) -> Iterator[Path_]:
 
 def at(path: Path_, document: Document = WHOLE) -> Any:
     for part in path:
-        document = document[part]  # type: ignore[index]
+        document = document[part]
     return document
 
 

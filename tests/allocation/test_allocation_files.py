@@ -133,7 +133,7 @@ def digits_changed(value: object) -> Iterator[object]:
 def agrees(one: object, other: object) -> bool:
     """Doubles of two machines: the same to 1e-12."""
     both = isinstance(one, float) and isinstance(other, float)
-    return both and math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12)  # type: ignore[arg-type]
+    return both and math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12)
 
 
 def test_every_changed_digit_is_noticed_on_reading_or_with_the_problem_or_changes_nothing(

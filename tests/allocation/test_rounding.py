@@ -172,7 +172,7 @@ def test_the_even_split_is_fair_on_a_thousand_random_problems() -> None:
 def plain(total: float, count: int, **fields: object) -> Problem:
     names = [f"a{i}" for i in range(count)]
     attributes = [Attribute(name, categories=i + 2) for i, name in enumerate(names)]
-    return Problem(attributes=attributes, moments=[CrossMoment("a0")], total_epsilon=total, **fields)  # type: ignore[arg-type]
+    return Problem(attributes=attributes, moments=[CrossMoment("a0")], total_epsilon=total, **fields)
 
 
 @given(st.integers(1, 9), st.integers(1, 9_999_999).map(lambda n: n / 1000))

@@ -111,7 +111,7 @@ def test_a_moment_that_is_not_released_has_no_inflation() -> None:
 )
 def test_the_last_lines_say_what_is_proved(changes: dict[str, object], words: str) -> None:
     """A limit that was hit is never called ok (DESIGN rule 5)."""
-    outcome = replace(allocation_of().objective, **changes)  # type: ignore[arg-type]
+    outcome = replace(allocation_of().objective, **changes)
     assert words in outcome_sentence(outcome)
 
 

@@ -149,7 +149,7 @@ def test_splits_of_other_attributes_or_without_a_problem_are_refused() -> None:
     with pytest.raises(bo.InputError, match="is not the epsilon of an attribute"):
         bo.compare({"a": {**SPLITS["first"], "X6": 1.0}}, ruiz())
     with pytest.raises(bo.InputError, match="splits: is a list"):
-        bo.compare([bo.uniform(ruiz())])  # type: ignore[arg-type]
+        bo.compare([bo.uniform(ruiz())])
     with pytest.raises(bo.InputError, match="'c' is not in the comparison; it has first"):
         bo.compare(SPLITS, ruiz())["c"]
 

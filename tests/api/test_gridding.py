@@ -291,10 +291,10 @@ def test_a_step_outside_its_range_is_refused(step: float) -> None:
 def test_arguments_of_other_kinds_are_refused() -> None:
     even = bo.uniform(problem())
     with pytest.raises(bo.InputError, match="step: is a str"):
-        even.rounded("0.05")  # type: ignore[arg-type]
+        even.rounded("0.05")
     with pytest.raises(bo.InputError, match="time_limit"):
         bo.rounded(even, 0.1, time_limit=0)
     with pytest.raises(bo.InputError, match="allocation: is a dict"):
-        bo.rounded({"a": 1}, 0.1)  # type: ignore[arg-type]
+        bo.rounded({"a": 1}, 0.1)
     with pytest.raises(bo.InputError, match="coarser"):
         even.rounded(1e-6)

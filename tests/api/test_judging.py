@@ -151,7 +151,7 @@ def test_all_faults_of_a_split_are_told_at_once() -> None:
     assert 'Did you mean "income"?' in named["incme"]
     assert "Give 0 to leave the attribute out" in named["income"]
     with pytest.raises(bo.InputError, match="split: is a list"):
-        bo.judge(problem(), [1, 2, 3])  # type: ignore[arg-type]
+        bo.judge(problem(), [1, 2, 3])
     *same, last = problem().attributes
     other = bo.uniform(problem().with_fields(attributes=[*same, last.with_fields(categories=5)]))
     with pytest.raises(bo.InputError, match="other attributes"):

@@ -196,7 +196,7 @@ def test_a_fault_is_told_once_with_path_value_limit_and_way_out(
     assert len(faults) == 1 or path.endswith(".name") or path == "attributes.1", faults
     simple = isinstance(value, str | int | float) and not isinstance(value, bool)
     if simple and where.replace("[", ".").replace("]", "") == path and read is not from_yaml:
-        assert told[0].value == value or math.isnan(value)  # type: ignore[arg-type]
+        assert told[0].value == value or math.isnan(value)
         assert repr(value)[:70] in str(told[0])
 
 

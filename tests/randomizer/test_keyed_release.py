@@ -113,7 +113,7 @@ def test_nothing_of_a_release_shows_its_key() -> None:
     for name in dir(release):
         assert KEY not in repr(getattr(release, name)).encode()
     with pytest.raises(AttributeError):
-        release.number = 3  # type: ignore[misc]
+        release.number = 3
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_a_row_id_without_a_release_and_what_is_no_release_are_refused(
     with pytest.raises(bo.InputError, match="row_id: names the rows of a keyed release, and none is given"):
         bo.randomize(survey(5), allocation, row_id="person")
     with pytest.raises(bo.InputError, match="release: is a str, must be a KeyedRelease"):
-        bo.randomize(survey(5), allocation, release="survey")  # type: ignore[arg-type]
+        bo.randomize(survey(5), allocation, release="survey")
 
 
 def test_r8_a_keyed_release_is_private(allocation: bo.Allocation, survey: Survey) -> None:

@@ -54,7 +54,7 @@ class Loose(str):
 
 
 class Unhashed(str):
-    __hash__ = None  # type: ignore[assignment]  # what a class gets that defines __eq__ alone
+    __hash__ = None
 
 
 class Loud(float):

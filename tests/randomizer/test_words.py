@@ -327,9 +327,9 @@ def test_r8_no_global_seed_has_any_effect() -> None:
 
 def test_r8_no_key_can_be_passed() -> None:
     with pytest.raises(TypeError):
-        SecureWords(KEY)  # type: ignore[call-arg]
+        SecureWords(KEY)
     with pytest.raises(TypeError):
-        SecureWords(key=KEY)  # type: ignore[call-arg]
+        SecureWords(key=KEY)
 
 
 def test_r6_every_process_draws_its_own_key(

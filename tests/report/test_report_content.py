@@ -148,7 +148,7 @@ def test_another_problem_than_the_splits_own_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("n", [0, -5, 2.5, float("nan"), float("inf"), "many"])
 def test_a_number_of_records_that_is_none_is_refused(n: object, tmp_path: Path) -> None:
     with pytest.raises(bo.InputError, match="n: is"):
-        bo.report(hand_made(health()), tmp_path / "r.html", n=n)  # type: ignore[arg-type]
+        bo.report(hand_made(health()), tmp_path / "r.html", n=n)
 
 
 def test_a_certificate_is_evaluated_again_and_brings_the_problem(tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ def test_a_report_replaces_a_report_and_nothing_else_and_is_the_same_on_every_ru
 
 def test_a_problem_in_place_of_an_allocation_is_refused(tmp_path: Path) -> None:
     with pytest.raises(bo.InputError, match="allocation: is a Problem"):
-        bo.report(health(), tmp_path / "r.html")  # type: ignore[arg-type]
+        bo.report(health(), tmp_path / "r.html")
 
 
 def test_the_verb_stays_callable_beside_its_package() -> None:

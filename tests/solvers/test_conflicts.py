@@ -151,7 +151,7 @@ def test_interruption_leaves_a_valid_explanation(monkeypatch: pytest.MonkeyPatch
         calls.append(1)
         if len(calls) > 1:
             raise KeyboardInterrupt
-        return deciding.decide(*given, **named)  # type: ignore[arg-type]
+        return deciding.decide(*given, **named)
 
     for module in ("filtering", "giving_up", "ways_out"):
         monkeypatch.setattr(f"budget_opt.solvers.conflicts.{module}.decide", interrupted)
@@ -191,7 +191,7 @@ def test_a_lower_bound_that_eats_the_total_is_part_of_the_conflict() -> None:
     found = explain(arrays, SECONDS)
     total, bound = Constraint("total_epsilon", 0), Constraint("epsilon_min", 2)
     assert set(found.members) == {Constraint("floor", 0), total, bound}
-    assert found.enough[bound].limit == pytest.approx(5.0 - (found.least_total.enough - 4.0), rel=1e-3)  # type: ignore[union-attr]
+    assert found.enough[bound].limit == pytest.approx(5.0 - (found.least_total.enough - 4.0), rel=1e-3)
 
 
 def test_pins_that_use_the_whole_total_are_part_of_the_conflict() -> None:
@@ -218,7 +218,7 @@ def test_a_larger_problem_is_explained_with_its_multipliers_in_order() -> None:
     assert None not in weights
     assert weights == sorted(weights, reverse=True)
     floors = [w for one, w in zip(found.members, weights, strict=True) if one.kind == "floor"]
-    assert sum(floors) == pytest.approx(1.0)  # type: ignore[arg-type]
+    assert sum(floors) == pytest.approx(1.0)
 
 
 def test_multipliers_are_derivatives_of_the_common_factor() -> None:

@@ -24,7 +24,7 @@ LABELS: dict[str, tuple[Any, ...]] = {
 
 def domain_of(kind: str, *, missing: bool, other: int | None = None) -> Domain:
     labels = (*LABELS[kind], None) if missing else LABELS[kind]
-    return Domain(kind, labels, None, other)  # type: ignore[arg-type]
+    return Domain(kind, labels, None, other)
 
 
 def released(frame: Any, domain: Domain, codes: Sequence[int]) -> Any:
