@@ -54,7 +54,7 @@ class Loose(str):
 
 
 class Unhashed(str):
-    __hash__ = None
+    __hash__ = None  # what a class gets that defines __eq__ alone
 
 
 class Loud(float):
