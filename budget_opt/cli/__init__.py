@@ -50,7 +50,8 @@ def _run(arguments: list[str]) -> int:
         raise as_typed(error, arguments) from error
     except typer.TyperException as error:
         command = f" {arguments[0]}" if arguments and arguments[0].isalpha() else ""
-        note(f"{error.format_message()}\nSee: budget-opt{command} --help")
+        # "Value error" are the words of a library of typer's
+        note(f"{error.format_message().replace('Value error, ', '')}\nSee: budget-opt{command} --help")
         return BudgetOptError.exit_code
     except typer.Abort:
         # a command that keeps what is done returns the exit code, and has said what it keeps

@@ -96,3 +96,12 @@ def _write(name: str, rows: list[dict[str, object]]) -> None:
         for row in rows:
             texts = [words[cell] if isinstance(cell, bool) or cell is None else cell for cell in row.values()]
             writer.writerow([*texts, 2026])
+
+
+def test_an_option_with_another_word_is_told_in_ours(
+    allocation: bo.Allocation, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", "allocation.json", "--to", "paper", "-o", "m.json"]) == 2
+    said = capsys.readouterr().err
+    assert "'paper' is not one of 'opendp', 'sdcmicro', 'matrices'" in said
+    assert "Value error" not in said
