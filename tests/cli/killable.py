@@ -231,10 +231,13 @@ class _Steps:
         kept = self._order.keep_key
         if kept is None or Path(kept).exists():
             return
+        # whole or not at all: a kill at a moment of its own may come in the middle of this as well
+        half = Path(self._order.folder, "half a kept key.json")
         for key in Path(self._order.folder, "state").glob("*/key.json"):
             if not key.parent.name.endswith(".new"):
-                Path(kept).write_bytes(key.read_bytes())
-                Path(kept).chmod(0o600)
+                half.write_bytes(key.read_bytes())
+                half.chmod(0o600)
+                half.rename(kept)
 
 
 if __name__ == "__main__":
