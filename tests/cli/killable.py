@@ -142,6 +142,8 @@ def _carry_out(order: Order, said: int, steps: int) -> None:
         os.environ["BUDGET_OPT_STATE_DIR"] = str(Path(order.folder, "state"))
         sys.stdin = io.StringIO()
         sys.stdout = sys.stderr = os.fdopen(said, "w", buffering=1)
+        # a shell in which the tests run in the background has Ctrl-C ignored
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         _take_small_pieces()
         if order.file_bytes is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (order.file_bytes, order.file_bytes))
