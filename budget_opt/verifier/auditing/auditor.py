@@ -1,0 +1,143 @@
+"""The course of an audit: explore, choose, test, repeat, and try what is undeclared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import NormalDist
+
+import numpy as np
+
+from budget_opt.allocation import Allocation
+from budget_opt.verifier.auditing.black_box import BlackBox
+from budget_opt.verifier.auditing.bounds import attribute_bounds, record_bound
+from budget_opt.verifier.auditing.checks import (
+    chance_check,
+    domain_checks,
+    independence_checks,
+    require_in_line,
+    undeclared_checks,
+)
+from budget_opt.verifier.auditing.events import Event, chosen_event, companions
+from budget_opt.verifier.auditing.kept import KeptCounts, KeptGroup
+from budget_opt.verifier.auditing.power import calls_to_notice
+from budget_opt.verifier.auditing.repeats import RECORDS, equal_records, repeated_noise, seeded_noise
+from budget_opt.verifier.auditing.result import Audit
+from budget_opt.verifier.auditing.rows import (
+    Rows,
+    batch_sizes,
+    few_records,
+    joined,
+    one_or_other,
+    random_records,
+)
+from budget_opt.verifier.auditing.samplers import Sampler
+from budget_opt.verifier.auditing.settings import Settings
+from budget_opt.verifier.auditing.undeclared import RECORDS as UNDECLARED_RECORDS
+from budget_opt.verifier.auditing.undeclared import outcomes
+from budget_opt.verifier.report import Check
+
+MOST_COMPANIONS = 24
+"""Attributes that are looked at one by one beside another; drawn at random where there are more."""
+
+
+def audit_sampler(sampler: Sampler, allocation: Allocation, settings: Settings) -> Audit:
+    """See `budget_opt.audit`. All choices come from the seed."""
+    rng = np.random.default_rng(settings.seed)
+    box = BlackBox(sampler, allocation, rng)
+    attributes = box.attributes
+    batches = _explored(box, settings, rng)
+    explored = joined(batches)
+    notes = require_in_line(attributes, explored)
+    groups = _kept(batches, batched=box.batched)
+    beside = [_others(rng, len(attributes), b) for b in range(len(attributes))]
+    events = _chosen(explored, beside, settings)
+    pairs = np.array([[event.truth, event.other] for event in events], dtype=np.int32)
+    tested = box.rows(one_or_other(rng, pairs, settings.tested))
+    coins = rng.integers(0, 2, settings.paired)
+    paired = box.rows(pairs[:, coins]), coins == 0
+    bounds = attribute_bounds(attributes, explored, groups, events, tested, settings)
+    bounds.append(record_bound(attributes, explored, groups, events, paired, settings))
+    undeclared, more_notes = undeclared_checks(
+        *outcomes(box, random_records(rng, box.cardinalities, UNDECLARED_RECORDS), settings.undeclared)
+    )
+    checks = [
+        *(bound.check() for bound in bounds),
+        *domain_checks(attributes, joined([explored, tested, paired[0]])),
+        *independence_checks(
+            attributes, batches, [(a, b) for b, others in enumerate(beside) for a in others], settings.share
+        ),
+        *_repetition(box, settings, rng),
+        *undeclared,
+    ]
+    return Audit(
+        subject=f"audit of a sampler under {allocation.name!r}" if allocation.name else "audit of a sampler",
+        checks=tuple(checks),
+        notes=(*notes, *more_notes, *_limits(box, len(batches), bounds[-1].allowed, settings)),
+        false_alarm=settings.error,
+        bounds=tuple(bounds),
+        trials=box.records,
+        calls=box.calls,
+        largest_batch=box.largest,
+        seed=settings.seed,
+    )
+
+
+def _explored(box: BlackBox, settings: Settings, rng: np.random.Generator) -> list[Rows]:
+    """Random records in small and in large batches; one by one where the sampler takes no more."""
+    sizes = [settings.explored]
+    if box.batched:
+        sizes = [*few_records(rng, settings.calls), *batch_sizes(rng, settings.explored)]
+    return [box.rows(random_records(rng, box.cardinalities, size)) for size in sizes]
+
+
+def _kept(batches: list[Rows], *, batched: bool) -> list[KeptGroup]:
+    counts = KeptCounts(len(batches[0].cardinalities) + 1)
+    for batch in batches:
+        counts.add(batch.kept, batched=batched)
+    return counts.groups()
+
+
+def _others(rng: np.random.Generator, count: int, b: int) -> list[int]:
+    """The attributes that are looked at one by one beside attribute b."""
+    others = rng.permutation(np.delete(np.arange(count), b))[:MOST_COMPANIONS]
+    return [int(a) for a in np.sort(others)]
+
+
+def _chosen(explored: Rows, beside: list[list[int]], settings: Settings) -> list[Event]:
+    count = len(explored.cardinalities)
+    z = -NormalDist().inv_cdf(settings.share / (2 * count))
+    return [chosen_event(explored, b, [*companions(others)], z) for b, others in enumerate(beside)]
+
+
+def _repetition(box: BlackBox, settings: Settings, rng: np.random.Generator) -> Iterator[Check]:
+    """Whether calls repeat their noise, by themselves or after the global seeds were set."""
+    names = [attribute.name for attribute in box.attributes]
+    one, other = equal_records(rng, box.cardinalities, RECORDS)
+    share = settings.share / 3
+    same, changed = repeated_noise(box.rows, one, other)
+    yield chance_check("two calls with the same records gave the same noise", names, same, share)
+    yield chance_check("two calls with other records gave the same noise", names, changed, share)
+    if box.in_process:
+        seeded = seeded_noise(box.rows, one)
+        yield chance_check(
+            "two calls after one global seed (random, numpy) gave the same noise", names, seeded, share
+        )
+
+
+def _limits(box: BlackBox, batches: int, total: float, settings: Settings) -> Iterator[str]:
+    """What this audit could not see."""
+    larger = f", in batches of more than {box.largest:,} records" if box.batched else ""
+    yield (
+        f"not seen: what a sampler does on real data only{larger}, by the clock or the process, or more "
+        "rarely than these records show."
+    )
+    if len(box.attributes) > MOST_COMPANIONS + 1:
+        yield f"beside each attribute {MOST_COMPANIONS} others were looked at one by one, not all."
+    if not box.batched:
+        return
+    needed = calls_to_notice(list(box.cardinalities), total, settings.share_of_all(len(box.attributes)))
+    if needed is None or needed > batches:
+        yield (
+            f"not noticed: a record left as it is in each of the {batches} batches, as the total {total:g} "
+            f"is too large for so few; it takes {'over a million' if needed is None else needed} calls."
+        )

@@ -1,0 +1,103 @@
+"""The largest epsilon that the tests of one audit show, for every attribute and for the record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from budget_opt.allocation import AllocatedAttribute
+from budget_opt.mechanisms.exact import exact_sum, float_at_least
+from budget_opt.verifier.auditing import kept, pairs
+from budget_opt.verifier.auditing.events import Counts, Event, counted
+from budget_opt.verifier.auditing.kept import KeptGroup, log_others
+from budget_opt.verifier.auditing.power import noticeable_epsilon
+from budget_opt.verifier.auditing.result import Bound
+from budget_opt.verifier.auditing.rows import Rows
+from budget_opt.verifier.auditing.settings import Settings
+from budget_opt.verifier.auditing.whole import record_loss_at_least
+
+Shown = tuple[float, str]
+"""A bound of epsilon (nats), and the test that shows it."""
+
+
+def attribute_bounds(
+    attributes: Sequence[AllocatedAttribute],
+    explored: Rows,
+    groups: Sequence[KeptGroup],
+    events: Sequence[Event],
+    tested: Rows,
+    settings: Settings,
+) -> list[Bound]:
+    """One bound an attribute, the largest of all its tests."""
+    count = len(attributes)
+    bounds = []
+    for b, (attribute, event) in enumerate(zip(attributes, events, strict=True)):
+        shown = [
+            _by_kept(groups, b, [attribute.cardinality], count, settings),
+            _by_event(event, attributes, tested, settings.share / count),
+        ]
+        table = counted(explored, b)
+        if table is not None:
+            shown.append(_by_pairs(table, attribute, settings.share / count))
+        lower, shown_by = max(shown)
+        noticed = noticeable_epsilon(attribute, settings.explored, settings.share_of_all(count))
+        bounds.append(Bound(attribute.name, attribute.epsilon, lower, shown_by, noticed))
+    return bounds
+
+
+def record_bound(
+    attributes: Sequence[AllocatedAttribute],
+    explored: Rows,
+    groups: Sequence[KeptGroup],
+    events: Sequence[Event],
+    pair: tuple[Rows, npt.NDArray[np.bool_]],
+    settings: Settings,
+) -> Bound:
+    """The bound of the whole record: kept records by place, and a product test over the worst pair."""
+    count = len(attributes)
+    shown = [
+        _by_kept(groups, count, list(explored.cardinalities), count, settings),
+        (
+            record_loss_at_least(explored, *pair, events, settings.share),
+            f"a worst pair of records, all reports together, {len(pair[0]) // 2:,} records",
+        ),
+    ]
+    allowed = float_at_least(exact_sum(attribute.epsilon for attribute in attributes))
+    return Bound(None, allowed, *max(shown))
+
+
+def _by_kept(
+    groups: Sequence[KeptGroup], column: int, cardinalities: list[int], attributes: int, settings: Settings
+) -> Shown:
+    """The worst place; all records together have as much of the error as all other places."""
+    others = log_others(cardinalities)
+    places = max(1, len(groups) - 1)
+    shown = []
+    for group in groups:
+        everywhere = group.place == kept.ALL
+        error = settings.share_of_all(attributes) / (1 if everywhere else places)
+        bound = kept.loss_at_least(int(group.kept[column]), group.records, others, error)
+        shown.append((bound, f"share of reports that are the truth, {group.place} ({group.records:,})"))
+    return max(shown)
+
+
+def _by_event(event: Event, attributes: Sequence[AllocatedAttribute], tested: Rows, error: float) -> Shown:
+    attribute = attributes[event.b]
+    labels = attribute.domain.labels
+    between = f"{labels[event.truth]!r} against {labels[event.other]!r}"
+    beside = {
+        "alone": "its reports alone",
+        "others": "its reports, with the number of other cells that are the truth",
+        "report": f"its reports, with those of {attributes[event.companion.of].name}",
+        "noise": f"its reports, with the noise of {attributes[event.companion.of].name}",
+    }[event.companion.kind]
+    return event.loss_at_least(tested, error), f"{between} by {beside}, {len(tested):,} records"
+
+
+def _by_pairs(table: Counts, attribute: AllocatedAttribute, error: float) -> Shown:
+    lower, (truth, other, report) = pairs.loss_at_least(table, error)
+    labels = (*attribute.domain.labels, "a value outside the domain")
+    what = f"{labels[truth]!r} against {labels[other]!r} by the report {labels[report]!r}"
+    return lower, f"all pairs of categories and all reports: {what}, {int(table.sum()):,} records"
