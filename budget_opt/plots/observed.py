@@ -24,7 +24,7 @@ from budget_opt.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from budget_opt.verifier.release import ReleaseReport
+    from budget_opt.verifier.release_report import ReleaseReport
     from budget_opt.verifier.retentions import RetentionEvidence
 
 
@@ -36,7 +36,7 @@ def observed_retentions(report: ReleaseReport, ax: Axes | None = None, largest: 
     are counted below; of more than `largest` those farthest from the prediction are shown. Raises
     `InputError` where there is nothing to show.
     """
-    from budget_opt.verifier.release import INTERNAL_NOTICE
+    from budget_opt.verifier.release_report import INTERNAL_NOTICE
 
     if not getattr(report, "retentions", ()):
         raise InputError(

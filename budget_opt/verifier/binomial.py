@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+Probabilities = float | npt.NDArray[np.float64]
 
-def at_least(k: npt.ArrayLike, n: npt.ArrayLike, p: float) -> Any:
-    """P(X >= k) for X binomial (n, p), 0 < p < 1, any integers k and n >= 0."""
+
+def at_least(k: npt.ArrayLike, n: npt.ArrayLike, p: Probabilities) -> Any:
+    """P(X >= k) for X binomial (n, p), 0 <= p <= 1, any integers k and n >= 0."""
     from scipy.special import betainc
 
     k, n = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
@@ -20,13 +22,18 @@ def at_least(k: npt.ArrayLike, n: npt.ArrayLike, p: float) -> Any:
     return np.where(k <= 0, 1.0, np.where(k > n, 0.0, inside))
 
 
-def at_most(k: npt.ArrayLike, n: npt.ArrayLike, p: float) -> Any:
-    """P(X <= k) for X binomial (n, p), 0 < p < 1; small tails keep their digits."""
+def at_most(k: npt.ArrayLike, n: npt.ArrayLike, p: Probabilities) -> Any:
+    """P(X <= k) for X binomial (n, p), 0 <= p <= 1; small tails keep their digits."""
     from scipy.special import betaincc
 
     k, n = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
     inside = betaincc(np.maximum(k + 1, 1), np.maximum(n - k, 1), p)
     return np.where(k < 0, 0.0, np.where(k >= n, 1.0, inside))
+
+
+def two_sided(k: npt.ArrayLike, n: npt.ArrayLike, p: Probabilities) -> Any:
+    """Twice the smaller of P(X >= k) and P(X <= k), at most 1: at most a with probability at most a."""
+    return np.minimum(1.0, 2 * np.minimum(at_least(k, n, p), at_most(k, n, p)))
 
 
 def acceptance(n: int, p: float, tail: float) -> tuple[int, int]:

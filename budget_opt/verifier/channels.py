@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from budget_opt.allocation import AllocatedAttribute
-from budget_opt.verifier.static import matrix_values
+from budget_opt.verifier.matrices import Matrix
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -54,6 +54,6 @@ def channel_of(attribute: AllocatedAttribute) -> Channel:
     return Channel(
         attribute.name,
         attribute.cardinality,
-        matrix_values(attribute)[1],
+        Matrix.of(attribute).other,
         None if scores is None else np.array(scores, dtype=np.float64),
     )

@@ -11,12 +11,14 @@ import pyarrow.compute as pc
 
 from budget_opt.allocation import AllocatedAttribute, Allocation
 from budget_opt.errors import DataError
+from budget_opt.model.domain import Domain
 from budget_opt.tables.encoding import Codes, Encoder, code_type
 from budget_opt.tables.findings import Findings
 from budget_opt.tables.public import without_dictionary
 from budget_opt.tables.reading import encoded, encoders_for, open_table
 from budget_opt.tables.source import Source, listed, require_columns
-from budget_opt.verifier.release import ReleaseJudge, ReleaseReport
+from budget_opt.verifier.release import ReleaseJudge
+from budget_opt.verifier.release_report import ReleaseReport
 from budget_opt.verifier.report import Check
 
 Sides = tuple[pa.RecordBatch | None, pa.RecordBatch | None]
@@ -32,10 +34,10 @@ def compare_tables(allocation: Allocation, original: Any, released: Any, false_a
     pair = _Pair(originals, reports, attributes, public)
     for codes in pair.codes():
         judge.add(*codes)
-    checks = [_columns_check(allocation, reports), pair.rows_check(), *pair.domain_checks()]
+    checks = [columns_check(allocation, reports), pair.rows_check(), *pair.cells.checks()]
     if pair.rows_agree:
         checks += pair.public_checks()
-        left_out = dict.fromkeys(pair.unreadable, "it has cells outside its domain")
+        left_out = dict.fromkeys(pair.cells.unreadable, "it has cells outside its domain")
     else:
         left_out = dict.fromkeys((a.name for a in attributes), "the numbers of rows differ")
     return judge.report(checks, not_judged=left_out)
@@ -58,7 +60,8 @@ def aligned(left: Iterator[pa.RecordBatch], right: Iterator[pa.RecordBatch]) -> 
     yield from ((None, batch) for batch in right)
 
 
-def _columns_check(allocation: Allocation, released: Source) -> Check:
+def columns_check(allocation: Allocation, released: Source) -> Check:
+    """All attributes with a sampler, all public columns, and nothing else but attributes without one."""
     needed = [a.name for a in allocation.attributes if a.sampler] + [*allocation.public]
     allowed = {a.name for a in allocation.attributes} | set(allocation.public)
     absent = [name for name in needed if name not in released.names]
@@ -76,6 +79,45 @@ def _columns_check(allocation: Allocation, released: Source) -> Check:
     )
 
 
+class ReleasedCells:
+    """The codes of released cells, and which columns have cells that are no declared label."""
+
+    def __init__(self, domains: Mapping[str, Domain]) -> None:
+        self._domains = domains
+        self._faults = {name: Findings() for name in domains}
+        self._outside: dict[str, str] = dict.fromkeys(domains, "none")
+
+    def codes(self, batch: pa.RecordBatch, encoders: Mapping[str, Encoder]) -> dict[str, Codes]:
+        """The codes of a batch; faulty cells get code 0."""
+        codes = {}
+        for name, encoder in encoders.items():
+            try:
+                codes[name] = encoder.codes(self._faults[name], batch.column(name))
+            except DataError:
+                self._outside[name] = "the column has another type"
+                codes[name] = np.zeros(batch.num_rows, dtype=code_type(self._domains[name].cardinality))
+        return codes
+
+    def take_stock(self) -> None:
+        """Once all batches are read: how many cells are faulty."""
+        for name, findings in self._faults.items():
+            try:
+                findings.require_none()
+            except DataError as error:
+                self._outside[name] = f"at least {error.count}"
+
+    @property
+    def unreadable(self) -> list[str]:
+        """Attributes with released cells outside their domain."""
+        return [name for name, said in self._outside.items() if said != "none"]
+
+    def checks(self) -> Iterator[Check]:
+        """Every released cell is a declared label."""
+        for name, said in self._outside.items():
+            claim = f"{name}: cells outside the declared domain"
+            yield Check(claim, said, "none", said == "none", "declared labels")
+
+
 class _Pair:
     """Both tables read in step, with what is wrong in either."""
 
@@ -88,7 +130,7 @@ class _Pair:
     ) -> None:
         self._tables = original, released
         self._domains = {attribute.name: attribute.domain for attribute in attributes}
-        self._outside: dict[str, str] = dict.fromkeys(self._domains, "none")
+        self.cells = ReleasedCells(self._domains)
         self._changed = dict.fromkeys(public, 0)
         self._rows = [0, 0]
 
@@ -96,11 +138,6 @@ class _Pair:
     def rows_agree(self) -> bool:
         """True where both have equally many rows."""
         return self._rows[0] == self._rows[1]
-
-    @property
-    def unreadable(self) -> list[str]:
-        """Attributes with released cells outside their domain."""
-        return [name for name, said in self._outside.items() if said != "none"]
 
     def codes(self) -> Iterator[tuple[dict[str, Codes], dict[str, Codes]]]:
         """The attributes' codes of both tables, a batch at a time; faulty released cells get code 0.
@@ -111,48 +148,23 @@ class _Pair:
         wanted = [*self._domains, *self._changed]
         batches = (table.batches(wanted or table.names[:1]) for table in self._tables)
         encoders = encoders_for(original, self._domains), encoders_for(released, self._domains, released=True)
-        findings, faults = Findings(), {name: Findings() for name in self._domains}
+        findings = Findings()
         for left, right in aligned(*batches):
             if left is not None and right is not None:
                 yield (
                     encoded(left, encoders[0], findings, self._rows[0]),
-                    self._reports(right, encoders[1], faults),
+                    self.cells.codes(right, encoders[1]),
                 )
                 for name in self._changed:
                     self._changed[name] += differing(left.column(name), right.column(name))
             self._rows[0] += 0 if left is None else left.num_rows
             self._rows[1] += 0 if right is None else right.num_rows
         findings.require_none()
-        self._take_stock(faults)
-
-    def _reports(
-        self, batch: pa.RecordBatch, encoders: Mapping[str, Encoder], faults: Mapping[str, Findings]
-    ) -> dict[str, Codes]:
-        codes = {}
-        for name, encoder in encoders.items():
-            try:
-                codes[name] = encoder.codes(faults[name], batch.column(name))
-            except DataError:
-                self._outside[name] = "the column has another type"
-                codes[name] = np.zeros(batch.num_rows, dtype=code_type(self._domains[name].cardinality))
-        return codes
-
-    def _take_stock(self, faults: Mapping[str, Findings]) -> None:
-        for name, findings in faults.items():
-            try:
-                findings.require_none()
-            except DataError as error:
-                self._outside[name] = f"at least {error.count}"
+        self.cells.take_stock()
 
     def rows_check(self) -> Check:
         """As many rows as the originals."""
         return Check("the release has every row", self._rows[1], self._rows[0], self.rows_agree, "count")
-
-    def domain_checks(self) -> Iterator[Check]:
-        """Every released cell is a declared label."""
-        for name, said in self._outside.items():
-            claim = f"{name}: cells outside the declared domain"
-            yield Check(claim, said, "none", said == "none", "declared labels")
 
     def public_checks(self) -> Iterator[Check]:
         """Public columns are released as they are."""

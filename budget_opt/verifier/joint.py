@@ -1,7 +1,9 @@
 """What is remembered of the rows of one moment while they stream by, and the projection that is tested.
 
 Few cells: the joint tables of the originals and of the reports, which add up over batches. Many cells:
-the codes themselves, one to four bytes a cell of the moment's columns, for originals and reports alike.
+sums over the rows of functions that are centred at the means of the first 2^16 rows. The argument of
+`retentions` holds for any centres of the data, with those of the reports their image under the matrix:
+the retention is R exactly about them too.
 """
 
 from __future__ import annotations
@@ -14,13 +16,13 @@ import numpy.typing as npt
 
 from budget_opt.tables.counting import AnyCodes, IntArray, joint_counts
 from budget_opt.verifier.channels import Channel
+from budget_opt.verifier.noise.blocks import Block, Blocks
 from budget_opt.verifier.retentions import Projection
 
 FloatArray = npt.NDArray[np.float64]
 
 LARGEST_JOINT = 2**16
 """Cells up to which a moment is judged from joint tables (1 MB)."""
-_BLOCK = 2**17
 
 
 class JointTally:
@@ -30,26 +32,23 @@ class JointTally:
         self._channels = tuple(channels)
         shape = tuple(channel.cardinality for channel in channels)
         self._tables: list[IntArray] | None = None
+        self._sums = RowSums(channels)
         if math.prod(shape) <= largest:
             self._tables = [np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)]
-        self._rows: tuple[list[list[AnyCodes]], list[list[AnyCodes]]] = ([], [])
 
     def add(self, original: Sequence[AnyCodes], released: Sequence[AnyCodes]) -> None:
         """Take one batch of rows, a column for each attribute of the moment."""
-        for side, columns in enumerate((original, released)):
-            if self._tables is None:
-                self._rows[side].append([column.copy() for column in columns])
-            else:
-                self._tables[side] += joint_counts(columns, self._tables[side].shape)
+        if self._tables is None:
+            self._sums.add(original, released)
+        else:
+            for table, columns in zip(self._tables, (original, released), strict=True):
+                np.add(table, joint_counts(columns, table.shape), out=table)
 
     def projection(self) -> Projection:
         """The function of `retentions` for the rows taken, at least one."""
-        if self._tables is not None:
-            return project_tables(self._channels, *self._tables)
-        original, released = (
-            [np.concatenate(parts) for parts in zip(*side, strict=True)] for side in self._rows
-        )
-        return project_rows(self._channels, original, released)
+        if self._tables is None:
+            return self._sums.projection()
+        return project_tables(self._channels, *self._tables)
 
 
 def project_tables(channels: Sequence[Channel], original: IntArray, released: IntArray) -> Projection:
@@ -78,31 +77,68 @@ def project_tables(channels: Sequence[Channel], original: IntArray, released: In
     )
 
 
-def project_rows(
-    channels: Sequence[Channel], original: Sequence[AnyCodes], released: Sequence[AnyCodes]
-) -> Projection:
-    """From the codes; nominal attributes by the numbers of their categories, any scores being sound."""
-    n = original[0].size
+class RowSums:
+    """A moment of many cells; nominal attributes by their category numbers, as any scores are sound."""
+
+    def __init__(self, channels: Sequence[Channel]) -> None:
+        self._channels = tuple(channels)
+        self._blocks = Blocks(channels)
+        self._n = 0
+        self._own: list[FloatArray] = []
+        self._functions: list[FloatArray] = []
+        # over the rows: of the originals, of the reports, E[g | x], E[g^2 | x], E[g | x]^2
+        self._sums = np.zeros(5)
+
+    def add(self, original: Sequence[AnyCodes], released: Sequence[AnyCodes]) -> None:
+        """Take one batch of rows, a column for each attribute of the moment."""
+        for block in self._blocks.of(original, released):
+            self._take(block)
+
+    def projection(self) -> Projection:
+        """The function of `retentions` for all rows taken, at least one; no row may come after."""
+        for block in self._blocks.rest():
+            self._take(block)
+        data, observed, predicted, square, squared = self._sums / self._n
+        nominal = any(channel.scores is None for channel in self._channels)
+        return Projection(
+            basis="category numbers" if nominal else "declared scores",
+            n=self._n,
+            data=data,
+            observed=observed,
+            predicted=predicted,
+            variance=square - squared,
+            width=_width(self._functions),
+        )
+
+    def _take(self, block: Block) -> None:
+        if not self._n:
+            self._own, self._functions = _centred_at(self._channels, block.truths)
+        expected = [one.expectation(g) for one, g in zip(self._channels, self._functions, strict=True)]
+        square = [one.expectation(g**2) for one, g in zip(self._channels, self._functions, strict=True)]
+        self._sums += (
+            _sum_of_products(self._own, block.truths),
+            _sum_of_products(self._functions, block.reports),
+            _sum_of_products(expected, block.truths),
+            _sum_of_products(square, block.truths),
+            _sum_of_products([e**2 for e in expected], block.truths),
+        )
+        self._n += block.rows
+
+
+def _centred_at(
+    channels: Sequence[Channel], columns: Sequence[AnyCodes]
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """The functions of the data and of the reports, centred at the means of these originals."""
     functions = [
         (np.arange(c.cardinality, dtype=np.float64) if c.scores is None else c.scores)[None, :]
         for c in channels
     ]
     marginals = [
-        np.bincount(column, minlength=c.cardinality) / n for c, column in zip(channels, original, strict=True)
+        np.bincount(column, minlength=c.cardinality) / column.size
+        for c, column in zip(channels, columns, strict=True)
     ]
     own, centred = ([table[0] for table in side] for side in _centred(channels, functions, marginals))
-    expected = [channel.expectation(g) for channel, g in zip(channels, centred, strict=True)]
-    square = [channel.expectation(g**2) for channel, g in zip(channels, centred, strict=True)]
-    nominal = any(channel.scores is None for channel in channels)
-    return Projection(
-        basis="category numbers" if nominal else "declared scores",
-        n=n,
-        data=_mean_product(own, original),
-        observed=_mean_product(centred, released),
-        predicted=_mean_product(expected, original),
-        variance=_mean_product(square, original) - _mean_product([e**2 for e in expected], original),
-        width=_width(centred),
-    )
+    return own, centred
 
 
 def _centred(
@@ -127,15 +163,12 @@ def _contracted(functions: Sequence[FloatArray], table: FloatArray) -> FloatArra
     return table
 
 
-def _mean_product(functions: Sequence[FloatArray], columns: Sequence[AnyCodes]) -> float:
-    """The mean over the rows of the product of the columns' functions."""
-    n, total = columns[0].size, 0.0
-    for start in range(0, n, _BLOCK):
-        product = np.ones(min(_BLOCK, n - start))
-        for function, column in zip(functions, columns, strict=True):
-            product *= function[column[start : start + _BLOCK]]
-        total += float(product.sum())
-    return total / n
+def _sum_of_products(functions: Sequence[FloatArray], columns: Sequence[AnyCodes]) -> float:
+    """The sum over the rows of the product of the columns' functions."""
+    product = np.ones(columns[0].size)
+    for function, column in zip(functions, columns, strict=True):
+        product *= function[column]
+    return float(product.sum())
 
 
 def _width(functions: Sequence[FloatArray]) -> float:

@@ -6,61 +6,37 @@ Bonferroni: a sound release fails with at most that probability, whatever the da
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from budget_opt.allocation import Allocation
-from budget_opt.errors import DataError, InputError, VerificationError
+from budget_opt.errors import DataError, InputError
 from budget_opt.tables.counting import AnyCodes
 from budget_opt.verifier.channels import channel_of
 from budget_opt.verifier.joint import JointTally
-from budget_opt.verifier.report import Check, VerificationReport
+from budget_opt.verifier.noise.judge import NoiseJudge
+from budget_opt.verifier.release_report import (
+    INTERNAL_NOTICE,
+    ReleaseReport,
+    retention_checks,
+    transition_checks,
+)
+from budget_opt.verifier.report import Check
 from budget_opt.verifier.retentions import RetentionEvidence
-from budget_opt.verifier.transitions import TransitionCounts, TransitionEvidence, judge_transitions
+from budget_opt.verifier.transitions import TransitionCounts, judge_transitions
 
-INTERNAL_NOTICE = "Computed from the originals: outside the guarantee, do not pass on"
 FALSE_ALARM = 1e-9
-
-
-@dataclass(frozen=True)
-class ReleaseReport(VerificationReport):
-    """The checks of a release with the numbers behind them; never to be passed on."""
-
-    transitions: tuple[TransitionEvidence, ...] = ()
-    retentions: tuple[RetentionEvidence, ...] = ()
-
-    def require(self) -> ReleaseReport:
-        """The report itself; raises `VerificationError` with the failed claims, and no number.
-
-        What was measured comes from the originals, and errors end in logs (R35).
-        """
-        if self.failed:
-            claims = tuple(check.claim for check in self.failed)
-            raise VerificationError(
-                "\n  ".join([f"{self.subject}: {len(claims)} of {len(self.checks)} checks fail:", *claims]),
-                failed=claims,
-            )
-        return self
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as JSON, with transition counts and retentions."""
-        return {
-            **super().to_dict(),
-            "transitions": [evidence.to_dict() for evidence in self.transitions],
-            "retentions": [evidence.to_dict() for evidence in self.retentions],
-        }
 
 
 class ReleaseJudge:
     """Takes a release batch by batch, beside its originals and in their order, and judges it at the end.
 
     `released` names the attributes of the release, by default those with a sampler. Memory: 8 r^2 bytes an
-    attribute up to r = 2048 (32 r above), and what `joint` keeps of the moments.
-    Raises `InputError` for a `false_alarm` outside (0, 1).
+    attribute up to r = 2048 (32 r above), 1 MB a moment, and some blocks of rows: it does not grow with
+    the rows. Raises `InputError` for a `false_alarm` outside (0, 1).
     """
 
     def __init__(
@@ -84,6 +60,8 @@ class ReleaseJudge:
             for moment in allocation.moments
             if set(moment.attributes) <= set(self._channels)
         }
+        # half of the rate for single attributes and moments, half for what must not go together
+        self._noise = NoiseJudge(list(self._channels.values()), false_alarm / 2)
         self._left_out = [m.label for m in allocation.moments if m.attributes not in self._moments]
         self._rows = 0
 
@@ -99,11 +77,14 @@ class ReleaseJudge:
             counts.add(original[name], released[name])
         for names, tally in self._moments.items():
             tally.add([original[name] for name in names], [released[name] for name in names])
+        if rows:
+            sides = ([side[name] for name in self._channels] for side in (original, released))
+            self._noise.add(*sides)
 
     def report(
         self, checks: Iterable[Check] = (), *, not_judged: Mapping[str, str] | None = None
     ) -> ReleaseReport:
-        """The verdict on all batches, after `checks` made elsewhere.
+        """The verdict on all batches, after `checks` made elsewhere; no batch may come after it.
 
         `not_judged` are attributes to leave out, and why.
         """
@@ -119,20 +100,27 @@ class ReleaseJudge:
         if self._rows == 0:
             notes.append("no row was judged, so nothing statistical was checked")
             names, moments = [], []
-        share = self._false_alarm / max(1, len(names) + len(moments))
+        share = self._false_alarm / 2 / max(1, len(names) + len(moments))
         transitions = tuple(
             judge_transitions(self._channels[name], self._counts[name].totals(), share) for name in names
         )
         retentions = tuple(self._retention(wanted, share) for wanted in moments)
+        noise = self._noise.evidence([i for i, name in enumerate(self._channels) if name in names])
         return ReleaseReport(
             subject=f"release under {self._name}" if self._name else "release",
-            checks=(*checks, *_transition_checks(transitions), *_retention_checks(retentions)),
+            checks=(
+                *checks,
+                *transition_checks(transitions),
+                *retention_checks(retentions),
+                *(evidence.check() for evidence in noise),
+            ),
             notes=tuple(notes),
             false_alarm=self._false_alarm,
             notice=INTERNAL_NOTICE,
             releasable=False,
             transitions=transitions,
             retentions=retentions,
+            noise=noise,
         )
 
     def _retention(self, attributes: tuple[str, ...], share: float) -> RetentionEvidence:
@@ -161,65 +149,16 @@ def verify_release(
     """Whether `released` is what the allocation makes of `original`, row by row.
 
     Both are tables or paths; the release is in the original order, before any shuffle. Checked are columns,
-    row count, domains, public columns, the transition counts of each attribute against its matrix, and for
-    each moment the observed against the predicted retention. A sound release fails with probability at
-    most `false_alarm`, in (0, 1). The report is internal: it is computed from the originals.
-    Raises `DataError` where the originals do not fit the allocation, `InputError` for another rate.
+    row count, domains, public columns, the transition counts of each attribute against its matrix, for
+    each moment the observed against the predicted retention, and that the noise of a cell depends on
+    nothing: no other attribute, no other row, not its place, not what the row says. A sound release fails
+    with probability at most `false_alarm`, in (0, 1). The report is internal: it is computed from the
+    originals. Raises `DataError` where the originals do not fit the allocation, `InputError` for another
+    rate.
     """
     from budget_opt.verifier.comparison import compare_tables
 
     return compare_tables(allocation, original, released, false_alarm)
-
-
-def _transition_checks(evidence: Iterable[TransitionEvidence]) -> Iterator[Check]:
-    for one in evidence:
-        yield Check(
-            claim=f"{one.name}: share of cells reported as they are",
-            measured=one.kept,
-            limit=f"{one.lowest:.6f} to {one.highest:.6f}",
-            holds=one.kept_holds,
-            source="exact binomial test against the matrix",
-            kind="tested",
-        )
-        if one.out_of_line:
-            yield Check(
-                claim=f"{one.name}: rows are those of the originals, in the same order "
-                "(verify before any shuffle, or release with row_order public)",
-                measured=one.line_up,
-                limit=f"near {one.retention:.6f}",
-                holds=False,
-                source="agreement beyond chance",
-                kind="tested",
-            )
-        yield Check(
-            claim=f"{one.name}: transition counts{'' if one.every_cell else ' by truth and by shift'}",
-            measured=one.least_tail,
-            limit=f"above {one.alarm:.3g}",
-            holds=one.counts_hold,
-            source="exact binomial tests against the matrix, least probability times their number",
-            kind="tested",
-        )
-
-
-def _retention_checks(evidence: Iterable[RetentionEvidence]) -> Iterator[Check]:
-    for one in evidence:
-        if one.is_measurable:
-            measured = one.retention
-            limit = f"{one.predicted_retention:.6f} within {one.smallest_fault:.2g}"
-            if one.smallest_fault is not None and one.smallest_fault >= 1:
-                limit += ", too few rows to notice any fault"
-        else:
-            measured = one.projection.observed
-            limit = f"{one.projection.predicted:.6g} within {one.tolerance:.2g}, as a moment"
-        error = one.retention_error if one.is_measurable else one.standard_error
-        yield Check(
-            claim=f"{one.label}: retention ({one.projection.basis})",
-            measured=measured,
-            limit=f"{limit}, standard error {error:.2g}",
-            holds=one.holds,
-            source="Theorem 1 given the data, Bernstein's bound",
-            kind="tested",
-        )
 
 
 def _rows_of(names: Iterable[str], original: Mapping[str, AnyCodes], released: Mapping[str, AnyCodes]) -> int:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from budget_opt.tables.counting import AnyCodes, IntArray, joint_counts
-from budget_opt.verifier.binomial import acceptance, at_least, at_most
+from budget_opt.verifier.binomial import acceptance, two_sided
 from budget_opt.verifier.channels import Channel
 
 LARGEST_MATRIX = 2**22
@@ -85,7 +85,9 @@ class TransitionEvidence:
     `least_tail` is the smallest tail probability of the other tests times their number, to be compared
     with `alarm`. `line_up` estimates lambda from the rows (None where the column is constant): near 0
     the rows do not belong together. `smallest_fault` is the error of P(report = truth) that is
-    noticed in every second release of this size. `counts` is the matrix, rows the truth, where it is small.
+    noticed in every second release of this size, `smallest_skew` about that of the probability of one wrong
+    category, among the rows of the most frequent truth. `counts` is the matrix, rows the truth, where it
+    is small.
     """
 
     name: str
@@ -99,6 +101,7 @@ class TransitionEvidence:
     retention: float
     line_up: float | None
     smallest_fault: float
+    smallest_skew: float
     every_cell: bool
     counts: list[list[int]] | None
 
@@ -141,6 +144,7 @@ def judge_transitions(channel: Channel, counts: Totals, false_alarm: float) -> T
         retention=float(channel.retention),
         line_up=_line_up(counts, n),
         smallest_fault=max(high - n * changed, n * changed - low) / n,
+        smallest_skew=_smallest_skew(channel, int(counts.truths.max()), share / (r * (r - 1))),
         every_cell=counts.matrix is not None,
         counts=counts.matrix.tolist() if shown and counts.matrix is not None else None,
     )
@@ -151,20 +155,27 @@ def _tails(channel: Channel, counts: Totals) -> list[float]:
     r, other = channel.cardinality, float(channel.other)
     n, truths = counts.truths.sum(), counts.truths
     tails = [
-        (r - 1) * _two_sided(counts.shifts[1:], n, other),
-        r * _two_sided(truths - counts.kept, truths, float(channel.changed)),
+        (r - 1) * _least(counts.shifts[1:], n, other),
+        r * _least(truths - counts.kept, truths, float(channel.changed)),
     ]
     if counts.matrix is not None:
         wrong = counts.matrix.astype(np.float64)
         np.fill_diagonal(wrong, -np.inf)
         most = wrong.max(axis=1)
         np.fill_diagonal(wrong, np.inf)
-        tails.append(r * (r - 1) * _two_sided(np.stack([most, wrong.min(axis=1)]), truths, other))
+        tails.append(r * (r - 1) * _least(np.stack([most, wrong.min(axis=1)]), truths, other))
     return tails
 
 
-def _two_sided(k: Any, n: Any, p: float) -> float:
-    return float(2 * np.minimum(at_least(k, n, p), at_most(k, n, p)).min())
+def _least(k: Any, n: Any, p: float) -> float:
+    return float(two_sided(k, n, p).min())
+
+
+def _smallest_skew(channel: Channel, rows: int, tail: float) -> float:
+    """The excess of one wrong category over its probability p that as many rows would show."""
+    other = float(channel.other)
+    _, high = acceptance(rows, other, tail / 2)
+    return max(high / rows - other, 0.0)
 
 
 def _line_up(counts: Totals, n: int) -> float | None:

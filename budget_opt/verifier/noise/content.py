@@ -1,0 +1,144 @@
+"""Does the noise depend on what the row says? Given the originals it must not.
+
+- Of the rows changed in attribute a, the number whose attribute b has a certain category is hypergeometric,
+  for every other b. (Its own truth is judged in `transitions`.)
+- Of two rows that are alike in every attribute, the shifts of attribute a are equal with probability
+  sum_s P(s)^2 = (1 - f)^2 + f^2 / (r - 1), f = P(changed). Each row is in one couple at most, chosen by
+  looking at the originals only, so the number of couples with equal shifts is binomial. Noise that is a
+  function of the record, as of a generator that is seeded by it, makes all of them equal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from budget_opt.tables.counting import AnyCodes, joint_counts
+from budget_opt.verifier import hypergeometric
+from budget_opt.verifier.binomial import two_sided
+from budget_opt.verifier.channels import Channel
+from budget_opt.verifier.noise.blocks import Block
+from budget_opt.verifier.noise.evidence import NoiseEvidence, combined, deviations_noticed
+
+LARGEST_GROUPS = 64
+"""Categories of b up to which each is a group; of more, neighbours are put together."""
+_KINDS = 2
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+"""Which of eight attributes are changed, by the byte that holds it; shape (256, 8)."""
+
+
+class ContentTally:
+    """Changed cells of each attribute by the truth of every other one."""
+
+    def __init__(self, channels: Sequence[Channel], alarm: float) -> None:
+        self._channels, self._alarm = channels, alarm
+        self._groups = [min(channel.cardinality, LARGEST_GROUPS) for channel in channels]
+        self._changed = [np.zeros((groups, len(channels)), dtype=np.int64) for groups in self._groups]
+        self._rows = [np.zeros(groups, dtype=np.int64) for groups in self._groups]
+
+    def add(self, block: Block) -> None:
+        """Take the rows of one block."""
+        packed = np.packbits(block.changed, axis=0)
+        for b, truth in enumerate(block.truths):
+            group = _group(truth, self._channels[b].cardinality)
+            for i, byte in enumerate(packed):
+                counts = joint_counts([group, byte], (self._groups[b], 256))
+                part = self._changed[b][:, 8 * i : 8 * i + 8]
+                part += (counts @ _BITS)[:, : part.shape[1]]
+            self._rows[b] += counts.sum(axis=1)
+
+    def evidence(self, judged: Collection[int]) -> Iterator[NoiseEvidence]:
+        """Evidence on these attributes, two at least."""
+        of = sorted(judged)
+        if len(of) < 2:
+            return
+        tails, about, smallest = [], [], math.inf
+        changed = np.array([float(self._channels[i].changed) for i in of])
+        groups = sum(self._groups[b] for b in of)
+        unit = deviations_noticed(self._alarm, groups * (len(of) - 1))
+        for b in of:
+            others = [i for i, a in enumerate(of) if a != b]
+            columns = [of[i] for i in others]
+            rows = self._rows[b][:, None]
+            counts = self._changed[b][:, columns]
+            tails.append(hypergeometric.two_sided(counts, counts.sum(axis=0), rows, rows.sum()).ravel())
+            about += [(a, b) for _ in range(self._groups[b]) for a in columns]
+            spread = np.sqrt(changed[others] * (1 - changed[others]) / max(int(rows.max()), 1))
+            smallest = min(smallest, unit * float(spread.min()))
+        yield combined(
+            "the changes of an attribute do not depend on the truth of another one",
+            np.concatenate(tails),
+            self._alarm,
+            lambda test: " by ".join(self._channels[i].name for i in about[test]),
+            notices=f"about {100 * smallest:.2g} percentage points more or fewer changed cells of an "
+            "attribute where another one has a certain category, at best"
+            if smallest < 1
+            else "too few rows to notice any dependence",
+            source="hypergeometric given all changes, by category",
+        )
+
+
+class AlikeTally:
+    """Couples of rows of a block that are alike, and how many of them have equal shifts, by attribute."""
+
+    def __init__(self, channels: Sequence[Channel], alarm: float) -> None:
+        self._channels, self._alarm = channels, alarm
+        self._couples = 0
+        self._equal = np.zeros(len(channels), dtype=np.int64)
+
+    def add(self, block: Block) -> None:
+        """Take the rows of one block."""
+        first, second = _couples(block.truths)
+        self._couples += first.size
+        self._equal += [np.count_nonzero(shift[first] == shift[second]) for shift in block.shifts]
+
+    def evidence(self, judged: Collection[int]) -> Iterator[NoiseEvidence]:
+        """Evidence on these attributes."""
+        of = sorted(judged)
+        chance = np.array([equal_shifts(self._channels[i]) for i in of])
+        needed = math.log(2 * len(of) / self._alarm) / -math.log(min(float(chance.min()), 1 - 1e-15))
+        enough = self._couples >= needed
+        yield combined(
+            "records that are alike get different noise",
+            two_sided(self._equal[of], self._couples, chance),
+            self._alarm,
+            lambda test: self._channels[of[test]].name,
+            notices="noise that is a function of the record"
+            if enough
+            else f"nothing: {self._couples:,} couples of alike records are too few",
+            source="exact binomial tests of equal shifts",
+        )
+
+
+def equal_shifts(channel: Channel) -> float:
+    """The probability that two cells have the same shift."""
+    changed = float(channel.changed)
+    return (1 - changed) ** 2 + changed**2 / (channel.cardinality - 1)
+
+
+def _group(truth: AnyCodes, cardinality: int) -> AnyCodes:
+    if cardinality <= LARGEST_GROUPS:
+        return truth
+    grouped: AnyCodes = truth.astype(np.int64) * LARGEST_GROUPS // cardinality
+    return grouped
+
+
+def _couples(truths: Sequence[AnyCodes]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """The first and the second rows of the couples; rows are known by a hash of what they say.
+
+    Rows that are not alike and yet have one hash are a couple too, which is as good under the null.
+    """
+    known = np.zeros(truths[0].size, dtype=np.uint64)
+    for truth in truths:
+        # the multiplier of Knuth's MMIX generator; products wrap around
+        known = (known + truth.astype(np.uint64)) * np.uint64(6364136223846793005)
+        known ^= known >> np.uint64(29)
+    order = np.argsort(known, kind="stable")
+    starts = np.flatnonzero(np.diff(known[order], prepend=~known[order[:1]]))
+    lengths = np.diff(np.append(starts, order.size))
+    place = np.arange(order.size) - np.repeat(starts, lengths)
+    second = np.flatnonzero(place % 2 == 1)
+    return order[second - 1], order[second]

@@ -1,0 +1,205 @@
+"""A release judged without the originals: from what may be passed on alone, so that anybody can.
+
+Whatever the originals say, a cell reports a category with at least p and at most k, p the probability of
+each wrong category and k that of the truth. So the reports of a category number at least as many as a
+binomial (n, p) and at most as many as a binomial (n, k), in the stochastic order. In the same way the
+corrected share of a cell of a joint table, the mean of g = prod (1{y = v} - p) / lambda, has an
+expectation that is a share and thus >= 0: Bernstein's bound with E[g^2 | x] <= prod max(k (1-p)^2 + (1-k)
+p^2, p (1-p)) / lambda^2 says how far below 0 chance takes it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from budget_opt.allocation import Allocation
+from budget_opt.errors import InputError
+from budget_opt.tables.counting import IntArray, joint_counts
+from budget_opt.tables.encoding import Codes
+from budget_opt.tables.reading import encoders_for, open_table
+from budget_opt.tables.source import Source
+from budget_opt.verifier.binomial import acceptance, at_least, at_most
+from budget_opt.verifier.channels import Channel, channel_of
+from budget_opt.verifier.comparison import ReleasedCells, columns_check
+from budget_opt.verifier.joint import LARGEST_JOINT
+from budget_opt.verifier.noise.blocks import FloatArray
+from budget_opt.verifier.report import Check, VerificationReport
+
+_NOT_CHECKED = (
+    "cannot be checked without the originals: that every cell was randomized, and with its matrix; that the "
+    "noise of a cell depends on no other cell; that no row was left out, doubled or moved; "
+    "that public columns are as they were"
+)
+_RELEASABLE = "computed from the release and the allocation alone: this report may be passed on"
+
+
+def verify_unaided(
+    allocation: Allocation,
+    released: Any,
+    manifest: Mapping[str, Any] | None = None,
+    *,
+    allocation_sha256: str | None = None,
+    false_alarm: float = 1e-9,
+) -> VerificationReport:
+    """Whether `released`, a table or a path, can be what the allocation makes of any originals.
+
+    Checked are columns, declared labels, what the `manifest` that lies beside it says (rows, columns, and
+    the hash of the allocation where it is given), and that the reported shares and joint tables are
+    possible. A sound release fails with probability at most `false_alarm`, in (0, 1). Raises `DataError`
+    for a table that cannot be read, and `InputError` for another rate.
+    """
+    if not 0 < false_alarm < 1:
+        raise InputError(f"false_alarm: is {false_alarm!r}, must be above 0 and below 1, for instance 1e-9.")
+    reports = open_table(released)
+    tally = _ReportTally(allocation, reports)
+    cells = tally.read()
+    checks = [columns_check(allocation, reports), *cells.checks()]
+    notes = []
+    if manifest is None:
+        notes.append("not checked: no manifest was given, which says how many rows there should be")
+    else:
+        checks += _manifest_checks(manifest, reports, tally.rows, allocation_sha256)
+    unreadable = cells.unreadable
+    notes += [f"{name}: not judged, it has cells outside its domain" for name in unreadable]
+    if tally.rows:
+        checks += tally.checks(unreadable, false_alarm)
+    else:
+        notes.append("the table has no rows, so nothing statistical was checked")
+    return VerificationReport(
+        subject=f"release under {allocation.name}" if allocation.name else "release",
+        checks=tuple(checks),
+        notes=(*notes, _NOT_CHECKED, _RELEASABLE),
+        false_alarm=false_alarm,
+    )
+
+
+def _manifest_checks(
+    manifest: Mapping[str, Any], released: Source, rows: int, allocation_sha256: str | None
+) -> Iterator[Check]:
+    source = "the manifest"
+    stated = manifest["rows"]
+    yield Check("the release has the rows of its manifest", rows, stated, rows == stated, source)
+    same = list(manifest["columns"]) == list(released.names)
+    yield Check(
+        "the release has the columns of its manifest",
+        f"{len(released.names)} columns",
+        f"{len(manifest['columns'])} columns",
+        same,
+        source,
+    )
+    private = bool(manifest["private"])
+    yield Check("the words of the release were secret, by its manifest", private, True, private, source)
+    if allocation_sha256 is not None:
+        named = manifest["allocation_sha256"]
+        yield Check(
+            "the manifest names this allocation",
+            named,
+            allocation_sha256,
+            named == allocation_sha256,
+            "SHA-256",
+        )
+
+
+class _ReportTally:
+    """Counts of the reports by category, and by pairs of attributes that share a moment."""
+
+    def __init__(self, allocation: Allocation, released: Source) -> None:
+        self._released = released
+        found = [a for a in allocation.attributes if a.name in released.names]
+        self._domains = {a.name: a.domain for a in found}
+        self._channels = {a.name: channel_of(a) for a in found}
+        self._counts = {
+            name: np.zeros(channel.cardinality, dtype=np.int64) for name, channel in self._channels.items()
+        }
+        pairs = {pair for moment in allocation.moments for pair in combinations(moment.attributes, 2)}
+        shapes = {
+            pair: tuple(self._channels[name].cardinality for name in pair)
+            for pair in sorted(pairs)
+            if set(pair) <= set(self._channels) and all(self._channels[name].retention > 0 for name in pair)
+        }
+        self._tables: dict[tuple[str, str], IntArray] = {
+            pair: np.zeros(shape, dtype=np.int64)
+            for pair, shape in shapes.items()
+            if math.prod(shape) <= LARGEST_JOINT
+        }
+        self.rows = 0
+
+    def read(self) -> ReleasedCells:
+        """Count all rows; what is wrong with the cells comes back."""
+        encoders = encoders_for(self._released, self._domains, released=True)
+        cells = ReleasedCells(self._domains)
+        for batch in self._released.batches(list(self._domains) or self._released.names[:1]):
+            self._add(cells.codes(batch, encoders))
+            self.rows += batch.num_rows
+        cells.take_stock()
+        return cells
+
+    def _add(self, codes: Mapping[str, Codes]) -> None:
+        for name, counts in self._counts.items():
+            np.add(counts, np.bincount(codes[name], minlength=counts.size), out=counts)
+        for pair, table in self._tables.items():
+            np.add(table, joint_counts([codes[name] for name in pair], table.shape), out=table)
+
+    def checks(self, unreadable: Sequence[str], false_alarm: float) -> Iterator[Check]:
+        """Possible shares of each attribute and joint tables, where all cells are declared labels."""
+        names = [name for name in self._counts if name not in unreadable]
+        pairs = [pair for pair in self._tables if not set(pair) & set(unreadable)]
+        alarm = false_alarm / max(1, len(names) + len(pairs))
+        for name in names:
+            yield _shares_check(self._channels[name], self._counts[name], alarm)
+        for pair in pairs:
+            yield _joint_check([self._channels[name] for name in pair], self._tables[pair], alarm)
+
+
+def _shares_check(channel: Channel, counts: IntArray, alarm: float) -> Check:
+    n, r = int(counts.sum()), channel.cardinality
+    fewest, most = float(channel.other), float(1 - channel.changed)
+    tails = np.concatenate([at_most(counts, n, fewest), at_least(counts, n, most)])
+    least = min(1.0, float(tails.min()) * 2 * r)
+    low, _ = acceptance(n, fewest, alarm / (2 * r))
+    _, high = acceptance(n, most, alarm / (2 * r))
+    return Check(
+        claim=f"{channel.name}: its reported shares are possible",
+        measured=least,
+        limit=f"above {alarm:.3g}",
+        holds=least > alarm,
+        source="binomial bounds for any originals, least probability times their number",
+        kind="tested",
+        notices=f"a category in fewer than {100 * low / n:.3g} % of the rows, "
+        f"or in more than {100 * high / n:.3g} %",
+        name="possible shares",
+        about=(channel.name,),
+    )
+
+
+def _joint_check(channels: Sequence[Channel], table: IntArray, alarm: float) -> Check:
+    n = int(table.sum())
+    corrected: FloatArray = table / n
+    low = high = bound = 1.0
+    for axis, channel in enumerate(channels):
+        other, kept = float(channel.other), float(channel.retention)
+        truth = other + kept
+        corrected = (corrected - other * corrected.sum(axis=axis, keepdims=True)) / kept
+        bound *= max(truth * (1 - other) ** 2 + (1 - truth) * other**2, other * (1 - other)) / kept**2
+        ends = [end * value / kept for end in (low, high) for value in (-other, 1 - other)]
+        low, high = min(ends), max(ends)
+    log_term = math.log(table.size / alarm)
+    linear = (high - low) * log_term / 3
+    tolerance = (linear + math.sqrt(linear**2 + 2 * n * bound * log_term)) / n
+    least = float(corrected.min())
+    return Check(
+        claim=f"{' x '.join(channel.name for channel in channels)}: its corrected joint table is possible",
+        measured=least,
+        limit=f"at least {-tolerance:.3g}",
+        holds=least >= -tolerance,
+        source="Bernstein's bound for any originals",
+        kind="tested",
+        notices=f"a corrected share of {-tolerance:.2g} or less",
+        name="possible joint table",
+        about=tuple(channel.name for channel in channels),
+    )
