@@ -1,4 +1,4 @@
-"""Commands on problems and allocations: check, solve, judge, show, schema."""
+"""Commands on problems and allocations: check, solve, judge, schema."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from budget_opt.api.gridding import step_of
 from budget_opt.cli.output import out, out_json
 from budget_opt.cli.progress import solve_progress
 from budget_opt.cli.replacing import require_replaceable
-from budget_opt.errors import InfeasibleError, InputError, VerificationError
+from budget_opt.errors import InfeasibleError, InputError, NotSolvedError, VerificationError
 from budget_opt.model.arrays import Objective
 
 ProblemFile = Annotated[Path, typer.Argument(metavar="PROBLEM", help="A problem file, JSON or YAML.")]
@@ -60,6 +60,8 @@ def check(
         out(str(findings))
         if expanded is not None:
             out(f"written: {expanded}")
+    if findings.open_question is not None:
+        return NotSolvedError.exit_code
     return 0 if findings.feasible else InfeasibleError.exit_code
 
 
@@ -178,38 +180,6 @@ def judge(
         if output is not None:
             out(f"written: {output}")
     return 0 if judged.keeps_all else VerificationError.exit_code
-
-
-def show(
-    allocation: AllocationFile,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Say where the budget goes, and what each limit costs.")
-    ] = False,
-    problem: Annotated[
-        Path | None,
-        typer.Option(metavar="PROBLEM", help="For --explain: what it was made from, with pins and bounds."),
-    ] = None,
-    time_limit: Annotated[float, typer.Option(help="Seconds for --explain.")] = 10.0,
-    as_json: AsJson = False,
-) -> None:
-    """Print an allocation as tables; with --explain also in sentences (alone with --json)."""
-    from budget_opt.api.explaining import explain as explain_split
-
-    found = Allocation.read(allocation)
-    if not explain:
-        if as_json:
-            out_json(found.to_dict())
-        else:
-            out(renderable(found))
-        return
-    explained = explain_split(
-        found, None if problem is None else Problem.read(problem), time_limit=time_limit
-    )
-    if as_json:
-        out_json(explained.to_dict())
-    else:
-        out(renderable(found))
-        out(explained.renderable())
 
 
 def schema(

@@ -9,7 +9,8 @@ rows alike: "17" is 17, and "017", "+17", " 17" and "17.0" are other ids.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -74,28 +75,39 @@ def require_row_id(row_id: str, columns: Container[str], allocation: Allocation)
         )
 
 
-class RowIds:
-    """Names rows by a column of ids; can be pickled, and holds a derived key only."""
+class Ids:
+    """Names of 96 bits for the ids of a column of integers or text, under a key of 32 bytes.
 
-    def __init__(self, release: KeyedRelease, column_name: str) -> None:
-        self.column_name = column_name
-        self._key = release.derived(column_name, _PURPOSE)
+    `role` and `lack` say in messages what the ids are for, and what a missing one does not do.
+    """
+
+    role = "names rows"
+    lack = "names no row"
+
+    def __init__(self, key: bytes, column_name: str) -> None:
+        self.column_name, self._key = column_name, key
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.column_name!r})"
 
     def names(self, findings: Findings, column: pa.Array | pa.ChunkedArray, first_row: int) -> RowNames:
-        """The name of every row; missing ids are recorded in `findings`: look there before any use.
+        """The name of every row's id; missing ids are recorded in `findings`: look there before any use.
 
         `first_row` is the number of the first row. A column of the wrong type raises `DataError` at once.
         """
-        self.require_type(column.type)
-        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
         parts = [np.empty((0, NAME_WORDS), dtype=_NAME)]
-        for chunk in chunks:
-            parts.append(self._names(findings, chunk, first_row))
-            first_row += len(chunk)
+        for plain, rows in self._plain(findings, column, first_row):
+            parts.append(
+                np.zeros((rows, NAME_WORDS), dtype=_NAME)
+                if plain is None
+                else translated(partial(self._of, plain), self._unreadable)
+            )
         return parts[-1] if len(parts) == 2 else np.concatenate(parts)
+
+    def check(self, findings: Findings, column: pa.Array | pa.ChunkedArray, first_row: int) -> None:
+        """Record missing ids in `findings`, as `names` does, and name nothing."""
+        for _ in self._plain(findings, column, first_row):
+            pass
 
     def require_type(self, given: pa.DataType) -> None:
         """`DataError` for a column that holds neither integers nor text."""
@@ -108,29 +120,33 @@ class RowIds:
             else ""
         )
         raise DataError(
-            f"column {self.column_name!r} is of type {shown_type(given)}, and what names rows must be "
+            f"column {self.column_name!r} is of type {shown_type(given)}, and what {self.role} must be "
             f"integers or text, which are equal or not beyond doubt. Cast the column to one of them.{hint}",
             column=self.column_name,
         )
 
-    def _names(self, findings: Findings, ids: pa.Array, first_row: int) -> RowNames:
-        def unreadable(failure: Exception) -> DataError:
-            return DataError(
-                f"column {self.column_name!r}: has cells that cannot be read as their type says "
-                f"({type(failure).__name__}). Make the column anew.",
-                column=self.column_name,
-            )
+    def _plain(
+        self, findings: Findings, column: pa.Array | pa.ChunkedArray, first_row: int
+    ) -> Iterator[tuple[pa.Array | None, int]]:
+        """Each chunk without a dictionary and its length; None where ids are missing, which are recorded."""
+        self.require_type(column.type)
+        for ids in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+            # before nulls are looked for: a dictionary may have one among its values
+            plain = translated(partial(without_dictionary, ids), self._unreadable)
+            missing = np.flatnonzero(np.asarray(plain.is_null()))
+            if missing.size:
+                shown = (first_row + missing[:SHOWN_ROWS]).tolist()
+                what = f"missing, and {self.lack}"
+                findings.add(self.column_name, what, "Fill the cells.", shown, int(missing.size))
+            yield (None if missing.size else plain), len(ids)
+            first_row += len(ids)
 
-        # before nulls are looked for: a dictionary may have one among its values
-        plain = translated(lambda: without_dictionary(ids), unreadable)
-        missing = np.flatnonzero(np.asarray(plain.is_null()))
-        if not missing.size:
-            return translated(lambda: self._of(plain), unreadable)
-        shown = (first_row + missing[:SHOWN_ROWS]).tolist()
-        findings.add(
-            self.column_name, "missing, and names no row", "Fill the cells.", shown, int(missing.size)
+    def _unreadable(self, failure: Exception) -> DataError:
+        return DataError(
+            f"column {self.column_name!r}: has cells that cannot be read as their type says "
+            f"({type(failure).__name__}). Make the column anew.",
+            column=self.column_name,
         )
-        return np.zeros((len(ids), NAME_WORDS), dtype=_NAME)
 
     def _of(self, ids: pa.Array) -> RowNames:
         if pa.types.is_integer(ids.type):
@@ -149,6 +165,13 @@ class RowIds:
         size = 4 * NAME_WORDS
         content = b"".join([blake2b(cell, digest_size=size, key=self._key).digest() for cell in cells])
         return np.frombuffer(content, dtype=_NAME).reshape(-1, NAME_WORDS)
+
+
+class RowIds(Ids):
+    """Names rows by a column of ids; can be pickled, and holds a derived key only."""
+
+    def __init__(self, release: KeyedRelease, column_name: str) -> None:
+        super().__init__(release.derived(column_name, _PURPOSE), column_name)
 
 
 def _plain_integers(texts: pa.Array, pattern: str, last: str) -> npt.NDArray[np.bool_]:

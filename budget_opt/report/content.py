@@ -14,6 +14,7 @@ from budget_opt.api.verifying import verify
 from budget_opt.model.problem import Problem
 from budget_opt.report.blocks import Section
 from budget_opt.report.explorer import explorer_data
+from budget_opt.report.proof import OPTIMAL
 from budget_opt.report.sections.checks import checks
 from budget_opt.report.sections.comparison import comparison
 from budget_opt.report.sections.glossary import glossary
@@ -81,7 +82,8 @@ def subject_of(
         problem=asked,
         whole=asked.sha256 == allocation.problem_sha256,
         even=uniform(asked),
-        checks=verify(allocation, problem, certificate),
+        # the page itself says what is optimal (report.proof), and how far the file's own tolerance goes
+        checks=verify(allocation, problem, certificate, gap=max(OPTIMAL, allocation.objective.gap_tolerance)),
         certified=certificate is not None,
         n=None if n is None else require_rows(n),
         guess=require_number(guess, "guess"),

@@ -27,7 +27,7 @@ def explorer_data(subject: Subject) -> dict[str, Any] | None:
     """
     problem, split = subject.problem, subject.allocation
     movable = [attribute for attribute in problem.attributes if attribute.epsilon is None]
-    if len(movable) < 2 or split.spent_epsilon < SMALLEST:
+    if len(movable) < 2 or split.spent_epsilon < SMALLEST or problem.total_delta > 0:
         return None
     exponent = math.floor(math.log10(split.spent_epsilon)) - DIGITS
     unit = Fraction(10) ** exponent

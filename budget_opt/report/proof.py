@@ -57,10 +57,9 @@ class Proof:
 def proof_of(allocation: Allocation, checks: VerificationReport) -> Proof:
     """What the checks of this allocation have evaluated."""
     outcome = allocation.objective
-    claim = f"value of {outcome.kind} is within its bound"
     bound, gap = None, None
     for check in checks.checks:
-        if check.claim == claim and isinstance(check.limit, float) and math.isfinite(check.limit):
+        if check.name == "value" and isinstance(check.limit, float) and math.isfinite(check.limit):
             bound = check.limit
             found = relative_gap(check.measured, bound) if isinstance(check.measured, float) else math.inf
             gap = found if math.isfinite(found) else None

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_HALF_EVEN
 
-from budget_opt.tables.printing import percent
-
-NOTHING = "\u2013"
-"""Stands where there is no number."""
-
+from budget_opt.tables.printing import NOTHING, digits_of, percent, trimmed
 
 NO_BREAK = "\u00a0"
 """Between a number and its unit."""
@@ -27,33 +22,12 @@ def whole_percent(share: float) -> str:
 
 def number(value: float | None, digits: int = 4) -> str:
     """A number to some significant digits, commas in thousands, without zeros at its end."""
-    return _trimmed(_shown(value, digits, ROUND_HALF_EVEN))
+    return trimmed(digits_of(value, digits, ROUND_HALF_EVEN))
 
 
 def column(value: float | None, digits: int = 4) -> str:
     """The same with its last zeros, for a column of numbers."""
-    return _shown(value, digits, ROUND_HALF_EVEN)
-
-
-def at_most(value: float | None, digits: int = 4) -> str:
-    """The same rounded up: what a guarantee costs is never said to be less than it is."""
-    return _trimmed(_shown(value, digits, ROUND_CEILING))
-
-
-def _shown(value: float | None, digits: int, rounding: str) -> str:
-    if value is None or not math.isfinite(value):
-        return NOTHING
-    if value == 0:
-        return "0"
-    decimal = Decimal(repr(value))
-    last = Decimal(1).scaleb(decimal.adjusted() - digits + 1)
-    if -5 <= decimal.adjusted() < 9:
-        return f"{decimal.quantize(min(last, Decimal(1)), rounding=rounding):,f}"
-    return f"{decimal.quantize(last, rounding=rounding).normalize():e}"
-
-
-def _trimmed(text: str) -> str:
-    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+    return digits_of(value, digits, ROUND_HALF_EVEN)
 
 
 def count(items: int, one: str, many: str | None = None) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import math
+from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WIDTH = 100
+NOTHING = "\u2013"
+"""Stands where there is no number."""
 
 
 def plain_text(content: RenderableType, width: int = WIDTH) -> str:
@@ -45,3 +49,39 @@ def percent(share: float) -> str:
     if share == 0:
         return "0 %"
     return f"{100 * share:.1f} %" if share >= 0.01 else f"{100 * share:.2g} %"
+
+
+def at_most(value: float | None, digits: int = 4) -> str:
+    """A number to some significant digits, rounded up: what a guarantee costs is never said to be less."""
+    return trimmed(digits_of(value, digits, ROUND_CEILING))
+
+
+def percent_at_most(share: float) -> str:
+    """A probability in percent, rounded up, and never to certainty while a doubt is left."""
+    if share >= 1:
+        return "100 %"
+    # the decimal is moved, not multiplied: a product of doubles may already be rounded up
+    hundredths = Decimal(repr(share)).scaleb(2)
+    if hundredths > Decimal("99.9"):
+        return "above 99.9 %"
+    if share >= 0.01:
+        return f"{hundredths.quantize(Decimal('0.1'), rounding=ROUND_CEILING)} %"
+    return f"{at_most(float(hundredths), 2)} %"
+
+
+def digits_of(value: float | None, digits: int, rounding: str) -> str:
+    """A number to some significant digits, commas in thousands; `rounding` is a name of `decimal`."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    if value == 0:
+        return "0"
+    decimal = Decimal(repr(value))
+    last = Decimal(1).scaleb(decimal.adjusted() - digits + 1)
+    if -5 <= decimal.adjusted() < 9:
+        return f"{decimal.quantize(min(last, Decimal(1)), rounding=rounding):,f}"
+    return f"{decimal.quantize(last, rounding=rounding).normalize():e}"
+
+
+def trimmed(text: str) -> str:
+    """The same without zeros at its end."""
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from budget_opt.report.blocks import Block, Bullets, Paragraph, Section, Table, Warned
 from budget_opt.report.subject import Subject
-from budget_opt.report.words import NOTHING, count
+from budget_opt.report.words import count
+from budget_opt.tables.printing import NOTHING
 from budget_opt.verifier.report import Check
 
-MOST_LIMITS = 100
-"""Floors and ceilings up to which each has a row here; the table of worth has all of them."""
+MOST_ALIKE = 100
+"""Checks of one kind up to which each has a row here; the table of worth has all floors and ceilings."""
+LIMITS = "floors and ceilings of moments"
 TINY = 1e-4
 """Below this a measured number is a gap, of which two digits say enough."""
 
@@ -34,7 +36,10 @@ def checks(subject: Subject) -> Section:
         )
     )
     if found.notes:
-        blocks += [Paragraph("Not checked, or taken for granted:"), Bullets(_sentences(found.notes))]
+        blocks += [
+            Paragraph("What was not checked, what is taken for granted, and how the figures are meant:"),
+            Bullets(_sentences(found.notes)),
+        ]
     return Section("checks", "Checks", tuple(blocks))
 
 
@@ -52,21 +57,27 @@ def _opening(subject: Subject) -> str:
 
 
 def _shown(found: tuple[Check, ...]) -> tuple[list[Check], list[tuple[str, ...]]]:
-    """Checks with a row of their own, those that fail first; and one row for many limits that hold."""
-    ordered = sorted(found, key=lambda check: check.holds)
-    kept = [
-        check for check in ordered if check.holds and check.claim.startswith(("floor of ", "ceiling of "))
-    ]
-    if len(kept) <= MOST_LIMITS:
-        return ordered, []
-    row = (
-        f"{len(kept):,} floors and ceilings of moments",
-        "each listed above",
-        "each",
-        "hold",
-        "exact product",
-    )
-    return [check for check in ordered if check not in kept], [row]
+    """Checks with a row of their own, those that fail first; and one row for many of a name that hold."""
+    alike: dict[str, list[Check]] = {}
+    for check in found:
+        if check.holds:
+            alike.setdefault(_kind(check), []).append(check)
+    many = {kind: checks for kind, checks in alike.items() if kind and len(checks) > MOST_ALIKE}
+    shown = [check for check in found if not check.holds or _kind(check) not in many]
+    rows = [_merged_row(kind, checks) for kind, checks in many.items()]
+    return sorted(shown, key=lambda check: check.holds), rows
+
+
+def _kind(check: Check) -> str:
+    return LIMITS if check.name in ("floor", "ceiling") else check.name
+
+
+def _merged_row(kind: str, checks: list[Check]) -> tuple[str, ...]:
+    claim = f"{checks[0].claim}, and {len(checks) - 1:,} more like it"
+    measured = "each"
+    if kind == LIMITS:
+        claim, measured = f"{len(checks):,} {LIMITS}", "each listed above"
+    return claim, measured, "each", "hold", checks[0].source
 
 
 def _row(check: Check, subject: Subject) -> tuple[str, ...]:
@@ -77,9 +88,11 @@ def _row(check: Check, subject: Subject) -> tuple[str, ...]:
 def _claim(check: Check, subject: Subject) -> str:
     """The claim; what holds only to a tolerance that the file states is not called more than that."""
     proof, tolerated = subject.proof, "to the tolerance that the allocation states"
-    if check.claim.startswith("the split is optimal") and not proof.is_optimal:
+    if check.name == "gap" and not proof.is_optimal:
         return f"relative gap, {tolerated}"
-    if check.claim == f"bound of {subject.problem.objective}" and check.holds and not proof.confirms:
+    if check.name == "stated gap" and not proof.is_optimal:
+        return f"{check.claim}, {tolerated}"
+    if check.name == "bound" and check.holds and not proof.confirms:
         return f"{check.claim}, {tolerated}"
     return check.claim
 

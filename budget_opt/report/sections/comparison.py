@@ -88,6 +88,8 @@ def _reasons(subject: Subject) -> list[Block]:
     proof = subject.proof
     if not subject.whole:
         return [Paragraph("Why the split is as it is can be told with the problem file only.")]
+    if subject.problem.total_delta > 0:
+        return [Paragraph("Why the split is as it is can be told where the total is a sum (no total_delta).")]
     if not proof.is_given and (proof.bound is None or not proof.holds):
         return [Paragraph("Why the split is as it is can be told only where this page confirms a bound.")]
     allocation = subject.allocation if proof.is_given else as_confirmed(subject.allocation, proof)

@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+from budget_opt.accounting.meaning import Meaning, meaning_of
+from budget_opt.accounting.meaning_text import column_cells
+from budget_opt.accounting.words import (
+    group_sentence,
+    membership_sentence,
+    odds_text,
+    order_sentences,
+    own_column_sentence,
+    prior_sentence,
+    record_sentence,
+    unit_sentences,
+)
+from budget_opt.allocation import Allocation
 from budget_opt.mechanisms.odds import largest_odds, odds_to_probability
 from budget_opt.model.problem import Problem
+from budget_opt.model.provenance import what_came_from_the_data
 from budget_opt.report.blocks import Block, Bullets, Facts, Paragraph, Section, Table, Warned
-from budget_opt.report.sections.split import odds_text
 from budget_opt.report.subject import Subject
-from budget_opt.report.words import at_most, listed, share
+from budget_opt.report.words import NO_BREAK, count, listed, share
+from budget_opt.tables.printing import at_most
 
+_HEADINGS = (
+    "Column",
+    "Odds factor at most",
+    "Reported is true",
+    "Best guess without the report",
+    "Best guess with it",
+    "Prior",
+)
+"""Of what one column shows: `column_cells` in words for a board."""
 PRIORS = (0.001, 0.01, 0.1, 0.5)
 """What somebody may believe before the release, in the table of what they may believe after it."""
 
@@ -16,6 +39,7 @@ PRIORS = (0.001, 0.01, 0.1, 0.5)
 def guarantee(subject: Subject) -> Section:
     """The guarantee, its size, its limits, and the assumptions that it rests on."""
     allocation = subject.allocation
+    meaning = meaning_of(allocation, {}, {})
     blocks: list[Block] = [
         Paragraph(
             "The release is differentially private for each single record. Whatever the values of one "
@@ -23,14 +47,16 @@ def guarantee(subject: Subject) -> Section:
             f"here {odds_text(allocation.loss)}. This holds whatever anybody knows, and for every use that "
             "is ever made of the release."
         ),
-        _size(subject),
+        _size(allocation, meaning),
+        Paragraph(record_sentence(allocation)),
         Paragraph(
-            "The same in terms of belief: somebody who knows every other record, and suspects "
-            "something about this one, can become at most so sure of it by the release. This is a "
-            "bound, not a prediction."
+            "The same for other suspicions: whoever knows every other record, and suspects something "
+            "about this one, can become at most so sure of it by the release. This is a bound, not a "
+            "prediction."
         ),
         _beliefs(allocation.loss),
         Bullets(_promises()),
+        *_columns(meaning),
         Paragraph("What is not promised:"),
         Bullets(_not_promised(subject)),
         Paragraph("What is released beside the randomized values:"),
@@ -51,14 +77,14 @@ def guarantee(subject: Subject) -> Section:
                 "public: chosen without looking at the data. The guarantee rests on this statement."
             )
         )
+    blocks += [Warned(f"{one[0].upper()}{one[1:]}.") for one in what_came_from_the_data(subject.problem)]
     return Section("guarantee", "What is guaranteed, and what is not", tuple(blocks))
 
 
-def _size(subject: Subject) -> Facts:
-    allocation = subject.allocation
+def _size(allocation: Allocation, meaning: Meaning) -> Facts:
     return Facts(
         (
-            ("Whose privacy", "One record: its values in all attributes at once"),
+            ("Whose privacy", _unit(allocation)),
             (
                 "Epsilon spent",
                 f"{at_most(allocation.spent_epsilon, 9)} nats, the exact sum over the attributes",
@@ -68,7 +94,34 @@ def _size(subject: Subject) -> Facts:
                 f"{at_most(allocation.loss, 9)} nats: what the sampler's integers implement, rounded up",
             ),
             ("Delta", "0: there is no probability with which the guarantee fails"),
+            ("With a small delta", meaning.approximate),
         )
+    )
+
+
+def _unit(allocation: Allocation) -> str:
+    """One record, or a person with several, and how often."""
+    unit, record = allocation.unit, "One record: its values in all attributes at once"
+    if unit.of == "record" and allocation.waves == 1:
+        return record
+    many = f"{count(unit.max_rows, 'record')} each" if unit.of == "person" else ""
+    waves = f"{count(allocation.waves, 'release')} planned" if allocation.waves > 1 else ""
+    return (
+        f"{record}. A unit is a {unit.of} ({', '.join(filter(None, (many, waves)))}): "
+        f"{at_most(allocation.planned_loss, 9)} nats in all"
+    )
+
+
+def _columns(meaning: Meaning) -> tuple[Block, ...]:
+    """What each column shows when it is seen alone."""
+    rows = tuple(
+        (column.name, *(cell.replace(" %", f"{NO_BREAK}%") for cell in column_cells(column)))
+        for column in meaning.columns
+    )
+    return (
+        Table(caption="Seeing one column alone", headings=_HEADINGS, rows=rows, words=(0, 5)),
+        Paragraph(prior_sentence()),
+        Warned(own_column_sentence()),
     )
 
 
@@ -105,22 +158,13 @@ def _promises() -> tuple[str, ...]:
 
 
 def _not_promised(subject: Subject) -> tuple[str, ...]:
-    lines = [
-        "A person with k records has k times the loss.",
-        (
-            "The odds factor of a single attribute bounds what changes when this attribute alone "
-            "changes. It does not bound what can be learned about it, because other attributes carry "
-            "it too; the record's total does."
-        ),
-        (
-            "What is true of a group as a whole can be learned, and may be applied to its members. "
-            "That is what the release is for."
-        ),
+    return (
+        *unit_sentences(subject.allocation),
+        membership_sentence(),
+        group_sentence(),
+        *order_sentences(subject.allocation),
         "The originals themselves are outside: who holds them sees them.",
-    ]
-    if subject.problem.row_order == "public":
-        lines.append("Rows keep their original order: whoever knows the place of a record finds its row.")
-    return tuple(lines)
+    )
 
 
 def _own_origin(problem: Problem) -> str:
@@ -150,9 +194,11 @@ def _released(subject: Subject) -> tuple[tuple[str, str], ...]:
         ("This report and the allocation", _own_origin(problem)),
     ]
     pairs += [
-        (f"Public column {column.name}", f"released as it is, because: {column.why}")
+        (f"Public column {column.name}", f"released unprotected, every value as it is, because: {column.why}")
         for column in problem.public
     ]
+    if problem.public:
+        pairs.append(("What public columns tell", "is outside every figure of this page"))
     if problem.dropped:
         pairs.append(("Left out", listed(problem.dropped, most=60)))
     return tuple(pairs)

@@ -12,7 +12,8 @@ from budget_opt.model.moment import CrossMoment
 from budget_opt.model.problem import Problem
 from budget_opt.report.blocks import Block, Bullets, Paragraph, Section, Table
 from budget_opt.report.subject import Subject
-from budget_opt.report.words import NOTHING, count, listed, number, share
+from budget_opt.report.words import count, listed, number, share
+from budget_opt.tables.printing import NOTHING
 
 LABELS = 6
 """Labels of categories that are written out; a longer list is cut."""
@@ -52,7 +53,10 @@ def opening(problem: Problem) -> str:
     total = problem.total_epsilon
     budget = ""
     if total is not None:
-        budget = f" Together they may spend a privacy budget (epsilon) of {number(total)} on each record."
+        delta = f" with delta {problem.total_delta:g}" if problem.total_delta > 0 else ""
+        budget = (
+            f" Together they may spend a privacy budget (epsilon) of {number(total)}{delta} on each record."
+        )
     attributes = count(len(problem.attributes), "attribute")
     moments = count(len(problem.moments), "moment")
     each = "a relationship" if len(problem.moments) == 1 else "each is a relationship"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from budget_opt.accounting.words import odds_text
 from budget_opt.allocation import AllocatedAttribute, Allocation
 from budget_opt.allocation.show import group_lines
-from budget_opt.mechanisms.odds import largest_odds
 from budget_opt.report import figures
 from budget_opt.report.blocks import Block, Paragraph, Section, Table, Warned
 from budget_opt.report.subject import Subject
-from budget_opt.report.words import NOTHING, at_most, column, listed, share
+from budget_opt.report.words import column, listed, share
+from budget_opt.tables.printing import NOTHING, at_most
 
 
 def split(subject: Subject) -> Section:
@@ -60,12 +61,6 @@ def _row(attribute: AllocatedAttribute, total: float) -> tuple[str, ...]:
         share(attribute.retention),
         share(attribute.truth_probability) if released else "not released",
     )
-
-
-def odds_text(loss: float) -> str:
-    """The largest factor on odds, rounded up; as a power where it is past all imagination."""
-    factor = largest_odds(loss)
-    return at_most(factor, 3) if factor < 1e9 else f"exp({at_most(loss)})"
 
 
 def group_sentences(allocation: Allocation) -> list[str]:

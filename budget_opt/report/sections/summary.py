@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from budget_opt.accounting.words import odds_text
 from budget_opt.report.sections.comparison import gap_text
-from budget_opt.report.sections.split import odds_text
 from budget_opt.report.subject import Subject
-from budget_opt.report.words import at_most, count, listed, number, share
+from budget_opt.report.words import count, listed, number, share
+from budget_opt.tables.printing import at_most
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ def _budget(subject: Subject) -> Fact:
     allocation = subject.allocation
     total = allocation.total_epsilon
     of = "" if total is None else f" of {at_most(total)}"
+    if allocation.total_delta > 0:
+        of = f", within {at_most(total)} with delta {allocation.total_delta:g}"
     return Fact(
         "Privacy budget spent on a record",
         f"{at_most(allocation.spent_epsilon)}{of}",

@@ -9,7 +9,8 @@ from budget_opt.estimators.plan_tables import basis_in_words
 from budget_opt.report import figures
 from budget_opt.report.blocks import Block, Bullets, Paragraph, Section, Table, Warned
 from budget_opt.report.subject import Subject
-from budget_opt.report.words import NOTHING, column, count, listed, number, share, whole_percent
+from budget_opt.report.words import column, count, listed, number, share, whole_percent
+from budget_opt.tables.printing import NOTHING
 
 if TYPE_CHECKING:
     from budget_opt.estimators.planning import Plan, PlannedMoment
