@@ -19,3 +19,15 @@ def fresh_bytes(count: int) -> bytes:
     if not isinstance(drawn, bytes) or len(drawn) != count:
         raise RandomSourceError(f"the operating system gave too few of {count} random bytes.")
     return drawn
+
+
+def fresh_below(limit: int) -> int:
+    """A whole number from 0 to `limit` - 1 that nobody has seen, each with exactly the same probability.
+
+    Draws again what lies beyond, so that nothing is biased; `limit` >= 1. Raises `RandomSourceError`.
+    """
+    bits = (limit - 1).bit_length()
+    while True:
+        drawn = int.from_bytes(fresh_bytes(-(-bits // 8)), "big") >> (-bits % 8)
+        if drawn < limit:
+            return drawn

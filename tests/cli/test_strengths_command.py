@@ -1,0 +1,85 @@
+"""The command `strengths`: weights from the data, marked as such, and charged where they were measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import budget_opt as bo
+from budget_opt.cli import main
+from budget_opt.cli.commands_strengths import NOT_CHARGED
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A problem of three attributes, two of them the same in every record, and a ledger."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BUDGET_OPT_STATE_DIR", str(tmp_path / "state"))
+    attributes = [bo.Attribute(name, categories=3) for name in "abc"]
+    moments = [bo.CrossMoment("a", "b"), bo.CrossMoment("b", "c")]
+    bo.Problem(attributes=attributes, moments=moments, total_epsilon=2.0).write("problem.json")
+    row = np.arange(3000)
+    pd.DataFrame({"a": row % 3, "b": row % 3, "c": row // 3 % 3}).to_csv("data.csv", index=False)
+    bo.Ledger.create("ledger.db").register("study", bo.Caps(total=3.0))
+    return tmp_path
+
+
+def run(capsys, *arguments):
+    code = main(["strengths", "problem.json", "data.csv", "-o", "weighted.json", *arguments])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_a_pilot_writes_a_problem_whose_weights_are_paid_for(place, capsys):
+    code, printed, noted = run(capsys, "--epsilon", "0.5", "--dataset", "study", "--ledger", "ledger.db")
+    weighted = bo.Problem.read("weighted.json")
+    assert code == 0
+    assert weighted.provenance.weights == "private data, epsilon 0.5"
+    assert weighted.moments[0].weight > 0.9 > weighted.moments[1].weight
+    assert "a x b" in printed
+    assert "private data, epsilon 0.5" in printed
+    assert NOT_CHARGED not in noted
+    assert bo.Ledger.open("ledger.db").left("study").total == 2.5
+
+
+def test_without_a_ledger_a_pilot_says_that_nobody_counts_it(place, capsys):
+    code, printed, noted = run(capsys, "--epsilon", "0.5", "--json")
+    assert code == 0
+    assert NOT_CHARGED in noted
+    assert json.loads(printed)["epsilon"] == 0.5
+
+
+def test_observed_strengths_are_printed_as_internal(place, capsys):
+    code, printed, _ = run(capsys, "--observed")
+    assert code == 0
+    assert printed.startswith("Computed from the originals: outside the guarantee")
+    assert bo.Problem.read("weighted.json").provenance.weights == "private data"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "give one of them"),
+        (["--observed", "--epsilon", "1"], "give one of them"),
+        (["--observed", "--dataset", "study", "--ledger", "ledger.db"], "a ledger counts epsilons"),
+        (["--epsilon", "9", "--dataset", "study", "--ledger", "ledger.db"], "study"),
+        (["--epsilon", "1", "--ledger", "ledger.db"], "--dataset"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused_and_writes_nothing(place, capsys, arguments, told):
+    code, _, noted = run(capsys, *arguments)
+    assert code == 2
+    assert told in noted
+    assert not Path("weighted.json").exists()
+
+
+def test_a_file_that_is_there_is_refused_before_anything_is_paid(place, capsys):
+    Path("weighted.json").write_text("mine")
+    code, _, _ = run(capsys, "--epsilon", "0.5", "--dataset", "study", "--ledger", "ledger.db")
+    assert code == 2
+    assert Path("weighted.json").read_text() == "mine"
+    assert bo.Ledger.open("ledger.db").left("study").total == 3.0
