@@ -145,6 +145,11 @@ def texts(draw: st.DrawFn) -> Document:
         fields["row_order"] = draw(st.sampled_from(("shuffle", "public")))
     if draw(st.booleans()):
         fields["provenance"] = {"weights": "public", "total": "private data, epsilon 0.5"}
+    if beside and draw(st.booleans()):
+        rows = draw(st.integers(1, 20))
+        fields["unit"] = {"of": "person", "id": draw(st.sampled_from(beside)), "max_rows": rows}
+    if draw(st.booleans()):
+        fields["waves"] = draw(st.integers(1, 20))
     return fields
 
 

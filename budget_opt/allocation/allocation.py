@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -12,12 +12,12 @@ from typing import Any, Literal
 import numpy as np
 
 from budget_opt.errors import InputError
-from budget_opt.mechanisms.exact import exact, float_at_least, float_at_most
+from budget_opt.mechanisms.exact import exact, float_at_least, float_at_most, multiple_at_least
 from budget_opt.mechanisms.sampler import Sampler
 from budget_opt.model.arrays import FloatArray, Objective
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.domain import Domain
-from budget_opt.model.moment import CrossMoment
+from budget_opt.model.moment import CrossMoment, Unit
 from budget_opt.model.problem import Problem
 
 Status = Literal["optimal", "feasible", "given"]
@@ -134,7 +134,7 @@ class AllocatedMoment:
         """The largest retention allowed."""
         return self.stated.ceiling
 
-    @property
+    @cached_property
     def retention(self) -> float:
         """The share of the centred moment that survives, rounded down."""
         return float_at_most(self.exact_retention)
@@ -255,6 +255,11 @@ class Allocation:
         return self.question.total_epsilon
 
     @property
+    def total_delta(self) -> float:
+        """0 where the total holds for certain, as a sum; else the delta with which it holds."""
+        return self.question.total_delta
+
+    @property
     def epsilons(self) -> FloatArray:
         """Epsilon of every attribute in order, shape (M,), in nats."""
         return np.array([attribute.epsilon for attribute in self.attributes])
@@ -268,6 +273,26 @@ class Allocation:
     def loss(self) -> float:
         """The privacy loss of one record: the sum of the implemented losses, rounded up."""
         return float_at_least(sum((exact(attribute.loss) for attribute in self.attributes), Fraction(0)))
+
+    @property
+    def unit(self) -> Unit:
+        """Whose privacy is stated: one record's, or that of a person with up to `max_rows` of them."""
+        return self.question.unit
+
+    @property
+    def waves(self) -> int:
+        """How many releases of the same people are planned."""
+        return self.question.waves
+
+    @property
+    def unit_loss(self) -> float:
+        """The loss of one record, or of one person with all of their records, in one release; rounded up."""
+        return multiple_at_least(self.loss, self.unit.max_rows)
+
+    @property
+    def planned_loss(self) -> float:
+        """The same over all planned waves, if each is released under this allocation; rounded up."""
+        return multiple_at_least(self.loss, self.unit.max_rows * self.waves)
 
     @property
     def public(self) -> tuple[str, ...]:
@@ -285,9 +310,9 @@ class Allocation:
         return self.question.row_order
 
 
-def product(factors: Any) -> Fraction:
-    """The exact product of fractions."""
-    total = Fraction(1)
+def product(factors: Iterable[Fraction]) -> Fraction:
+    """The exact product of fractions, with one division at the end."""
+    numerator, denominator = 1, 1
     for factor in factors:
-        total *= factor
-    return total
+        numerator, denominator = numerator * factor.numerator, denominator * factor.denominator
+    return Fraction(numerator, denominator)

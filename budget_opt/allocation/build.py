@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -60,8 +60,9 @@ def assemble(
     epsilon: FloatArray,
     chosen: Sequence[Sampler | None],
     statement: Statement,
+    sha256: str | None = None,
 ) -> Allocation:
-    """The allocation of these epsilons and samplers."""
+    """The allocation of these epsilons and samplers; `sha256` is of a problem that says more than this."""
     attributes = tuple(
         AllocatedAttribute(attribute, float(e), sampler)
         for attribute, e, sampler in zip(problem.attributes, epsilon, chosen, strict=True)
@@ -70,8 +71,8 @@ def assemble(
         question=problem,
         attributes=attributes,
         moments=_moments(problem, attributes),
-        objective=_outcome(problem, attributes, statement),
-        problem_sha256=problem.sha256,
+        objective=outcome_of(problem, attributes, statement),
+        problem_sha256=problem.sha256 if sha256 is None else sha256,
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         software=f"budget-opt {__version__}",
         levels=_levels(problem, attributes),
@@ -109,30 +110,35 @@ def _retention(sampler: Sampler | None) -> Fraction:
 
 
 def _moments(problem: Problem, attributes: tuple[AllocatedAttribute, ...]) -> tuple[AllocatedMoment, ...]:
-    arrays = problem.arrays
-    inflation = implemented_log_inflations(problem, attributes)
+    kept = {attribute.name: attribute.exact_retention for attribute in attributes}
+    has_marginal = {attribute.name: attribute.marginal is not None for attribute in attributes}
     return tuple(
         AllocatedMoment(
             stated=moment,
-            exact_retention=product(attributes[i].exact_retention for i in arrays.members(k)),
-            variance_inflation=_finite_exp(float(inflation[k])),
-            variance_basis=_basis(problem, k),
+            exact_retention=product(kept[name] for name in moment.attributes),
+            variance_inflation=inflation,
+            variance_basis=variance_basis(has_marginal[name] for name in moment.attributes),
         )
-        for k, moment in enumerate(problem.moments)
+        for moment, inflation in zip(
+            problem.moments, implemented_inflations(problem, attributes), strict=True
+        )
     )
 
 
-def _finite_exp(logarithm: float) -> float | None:
-    """exp, or None (undefined) where it is no double."""
-    return math.exp(logarithm) if logarithm < 709 else None
-
-
-def _basis(problem: Problem, k: int) -> str:
-    """Which marginals a variance inflation rests on (DESIGN 2.3)."""
-    stated = [problem.attributes[i].marginal is not None for i in problem.arrays.members(k)]
+def variance_basis(has_marginal: Iterable[bool]) -> str:
+    """Which marginals a variance inflation rests on (DESIGN 2.3), from those of a moment's members."""
+    stated = list(has_marginal)
     if all(stated):
         return "stated marginals"
     return "stated and uniform marginals" if any(stated) else "uniform marginals"
+
+
+def implemented_inflations(
+    problem: Problem, attributes: Sequence[AllocatedAttribute]
+) -> tuple[float | None, ...]:
+    """Every moment's variance inflation at the lambda that samplers implement; None where it is no double."""
+    logarithms = implemented_log_inflations(problem, attributes).tolist()
+    return tuple(math.exp(logarithm) if logarithm < 709 else None for logarithm in logarithms)
 
 
 def implemented_log_inflations(problem: Problem, attributes: Sequence[AllocatedAttribute]) -> FloatArray:
@@ -155,7 +161,8 @@ def _log_retention(attributes: Sequence[AllocatedAttribute]) -> FloatArray:
         )
 
 
-def _outcome(problem: Problem, attributes: tuple[AllocatedAttribute, ...], statement: Statement) -> Outcome:
+def outcome_of(problem: Problem, attributes: Sequence[AllocatedAttribute], statement: Statement) -> Outcome:
+    """What these attributes reach: value, gap and status, given a bound and what counts as optimal."""
     arrays = problem.arrays
     epsilon = np.array([attribute.epsilon for attribute in attributes])
     if problem.objective == "min_epsilon":

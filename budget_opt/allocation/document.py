@@ -15,6 +15,7 @@ import numpy as np
 
 from budget_opt.allocation.allocation import AllocatedAttribute, AllocatedMoment, Allocation
 from budget_opt.allocation.build import Statement, assemble
+from budget_opt.allocation.overstated import overstated
 from budget_opt.allocation.schema import (
     FORMAT,
     VERSION,
@@ -28,7 +29,8 @@ from budget_opt.allocation.schema import (
 from budget_opt.errors import AllocationError, Fault, InputError
 from budget_opt.mechanisms.sampler import Sampler, sampler_as_stated
 from budget_opt.model.differences import differences
-from budget_opt.model.documents import read_document
+from budget_opt.model.documents import read_document, uncollected
+from budget_opt.model.moment import Unit
 from budget_opt.model.parts import Part, below
 from budget_opt.model.problem import Problem
 
@@ -48,14 +50,9 @@ def document_of(allocation: Allocation) -> dict[str, Any]:
         "created": allocation.created,
         "software": allocation.software,
         "total_epsilon": allocation.total_epsilon,
-        "total_delta": 0.0,
+        "total_delta": allocation.total_delta,
         "spent_epsilon": allocation.spent_epsilon,
-        "privacy": {
-            "unit": "record",
-            "neighbours": "one record's values replaced",
-            "composition": "sum",
-            "loss": allocation.loss,
-        },
+        "privacy": _privacy(allocation),
         "objective": dict(vars(allocation.objective)),
         "attributes": [_attribute(attribute) for attribute in allocation.attributes],
         "moments": [_moment(moment) for moment in allocation.moments],
@@ -67,6 +64,24 @@ def document_of(allocation: Allocation) -> dict[str, Any]:
         "provenance": question.get("provenance", {}),
         "sensitivity": dict(allocation.sensitivity),
     }
+
+
+def _privacy(allocation: Allocation) -> dict[str, Any]:
+    """What one record loses; and, where the problem speaks of persons or waves, how these add up."""
+    unit = allocation.unit
+    stated: dict[str, Any] = {
+        "unit": unit.of,
+        "neighbours": "one record's values replaced",
+        "composition": "convolution" if allocation.total_delta > 0 else "sum",
+        "loss": allocation.loss,
+    }
+    if unit.of == "person":
+        stated |= {"id": unit.id, "max_rows": unit.max_rows}
+    if allocation.waves > 1:
+        stated["waves"] = allocation.waves
+    if unit.of == "person" or allocation.waves > 1:
+        stated["planned_loss"] = allocation.planned_loss
+    return stated
 
 
 def _attribute(attribute: AllocatedAttribute) -> dict[str, Any]:
@@ -108,10 +123,10 @@ def read_allocation(path: str | Path) -> Allocation:
     """The allocation in a file that agrees with itself; raises `AllocationError`, all faults at once."""
     document = read_document(path, FORMAT, VERSION, AllocationError)
     try:
-        allocation = allocation_of(document)
+        with uncollected():
+            return allocation_of(document)
     except InputError as failure:
         raise AllocationError.from_faults(failure.faults, str(path)) from None
-    return allocation
 
 
 def allocation_of(document: Mapping[str, Any]) -> Allocation:
@@ -123,15 +138,15 @@ def allocation_of(document: Mapping[str, Any]) -> Allocation:
     ]
     moments = [_part(MomentResults, f"moments[{i}]", item, faults) for i, item in enumerate(stated.moments)]
     outcome = _part(OutcomeResults, "objective", stated.objective, faults)
-    _part(Privacy, "privacy", stated.privacy, faults)
+    privacy = _part(Privacy, "privacy", stated.privacy, faults)
     samplers = [
         None if part is None else _sampler(part, f"attributes[{i}].sampler", faults)
         for i, part in enumerate(results)
     ]
-    if faults or outcome is None:
+    if faults or outcome is None or privacy is None:
         raise AllocationError.from_faults(faults)
     attributes = [part for part in results if part is not None]
-    question = _question(stated, outcome)
+    question = _question(stated, outcome, privacy)
     if len(question.moments) < len(moments):
         raise AllocationError.from_faults([_repetition(stated.moments)])
     made = assemble(
@@ -139,11 +154,12 @@ def allocation_of(document: Mapping[str, Any]) -> Allocation:
         np.array([part.epsilon for part in attributes]),
         samplers,
         Statement(outcome.bound, outcome.gap_tolerance, outcome.solver, outcome.seconds),
+        stated.problem_sha256,
     )
     allocation = _with_texts(
         made, stated, outcome, attributes, [part for part in moments if part is not None]
     )
-    faults += differences(document, document_of(allocation))
+    faults += differences(document, document_of(allocation)) or overstated(document, allocation)
     if faults:
         raise AllocationError.from_faults(faults)
     return allocation
@@ -151,7 +167,8 @@ def allocation_of(document: Mapping[str, Any]) -> Allocation:
 
 def _part(kind: type[P], where: str, item: Mapping[str, Any], faults: list[Fault]) -> P | None:
     """The results in an object that also holds a declaration."""
-    own = {name: value for name, value in item.items() if name in kind.model_fields}
+    fields = kind.model_fields
+    own = {name: value for name, value in item.items() if name in fields}
     try:
         return kind(**own)
     except InputError as failure:
@@ -165,11 +182,12 @@ def _sampler(part: AttributeResults, where: str, faults: list[Fault]) -> Sampler
     return sampler_as_stated(part.epsilon, part.cardinality, None if stated is None else stated.bits)
 
 
-def _question(stated: AllocationDocument, outcome: OutcomeResults) -> Problem:
+def _question(stated: AllocationDocument, outcome: OutcomeResults, privacy: Privacy) -> Problem:
     """The problem as far as an allocation states it: without pins, bounds and thus without their faults."""
     return Problem(
         name=stated.name,
         total_epsilon=stated.total_epsilon,
+        total_delta=stated.total_delta,
         objective=outcome.kind,
         attributes=[_without(item, AttributeResults) for item in stated.attributes],
         moments=[_without(item, MomentResults) for item in stated.moments],
@@ -177,6 +195,8 @@ def _question(stated: AllocationDocument, outcome: OutcomeResults) -> Problem:
         public=stated.public,
         dropped=stated.dropped,
         row_order=stated.row_order,
+        unit=Unit(of=privacy.unit, id=privacy.id, max_rows=privacy.max_rows),
+        waves=privacy.waves,
         provenance=stated.provenance,
     )
 
@@ -188,7 +208,8 @@ def _repetition(moments: Sequence[Mapping[str, Any]]) -> Fault:
 
 
 def _without(item: Mapping[str, Any], results: type[Part]) -> dict[str, Any]:
-    return {name: value for name, value in item.items() if name not in results.model_fields}
+    fields = results.model_fields
+    return {name: value for name, value in item.items() if name not in fields}
 
 
 def _with_texts(
@@ -210,7 +231,6 @@ def _with_texts(
             for moment, part in zip(made.moments, moments, strict=True)
         ),
         objective=replace(made.objective, certificate_sha256=outcome.certificate_sha256),
-        problem_sha256=stated.problem_sha256,
         created=stated.created,
         software=stated.software,
         sensitivity=dict(stated.sensitivity),

@@ -2,20 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+import re
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, StrictInt
+from pydantic import BeforeValidator, Field, StrictInt, WithJsonSchema
 
-from budget_opt.errors import AllocationError, InputError
+from budget_opt.errors import AllocationError, Fault, InputError
 from budget_opt.model.arrays import Objective
 from budget_opt.model.declared import Declared
-from budget_opt.model.fields import Budgeted, Finite, Name, NotNegative, PositiveBudget, Share, Title
-from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn
+from budget_opt.model.fields import (
+    Budgeted,
+    Delta,
+    Finite,
+    Name,
+    NotNegative,
+    PositiveBudget,
+    RowsOfOne,
+    Share,
+    Title,
+    Waves,
+)
+from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn, Unit
 from budget_opt.model.parts import Part
+from budget_opt.model.values import UnfitError
 
 FORMAT: Literal["budget-opt/allocation"] = "budget-opt/allocation"
 VERSION: Literal[1] = 1
 Digest = Field(pattern="^[0-9a-f]{64}$")
+
+
+def _instant(value: object) -> str:
+    limit, remedy = "must be a date and time that exist, in UTC", 'Write it like "2026-11-30T12:00:00Z"'
+    if not isinstance(value, str) or not re.fullmatch(_INSTANT, value):
+        raise UnfitError(limit, remedy)
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        raise UnfitError(limit, remedy) from None
+    return value
+
+
+_INSTANT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"
+Instant = Annotated[
+    str,
+    BeforeValidator(_instant),
+    WithJsonSchema({"type": "string", "format": "date-time", "pattern": _INSTANT}),
+]
+"""A second of the calendar in UTC."""
 
 
 class _Stated(Part):
@@ -59,14 +93,30 @@ class MomentResults(_Stated):
 
 
 class Privacy(_Stated):
-    """The unit, the neighbours, the composition, and the loss of one record in nats."""
+    """The unit, the neighbours, the composition, and the loss of one record in nats.
+
+    `composition` says how the total holds: as a sum, or with `total_delta` by convolution; `loss` and
+    `planned_loss` are sums either way. `planned_loss` is that of one unit over all waves; it is stated where
+    there are persons or several waves.
+    """
 
     noun: ClassVar[str] = "privacy"
 
-    unit: Literal["record"]
+    unit: Literal["record", "person"]
     neighbours: Literal["one record's values replaced"]
-    composition: Literal["sum"]
+    composition: Literal["sum", "convolution"]
     loss: Finite
+    id: Name | None = None
+    max_rows: RowsOfOne = 1
+    waves: Waves = 1
+    planned_loss: Finite | None = None
+
+    def _laws(self) -> list[Fault]:
+        try:
+            Unit(of=self.unit, id=self.id, max_rows=self.max_rows)
+        except InputError as failure:
+            return list(failure.faults)
+        return []
 
 
 class OutcomeResults(_Stated):
@@ -89,16 +139,16 @@ class AllocationDocument(_Stated):
     """The whole file; attributes, moments and columns are read apart."""
 
     noun: ClassVar[str] = "the allocation"
-    later: ClassVar[dict[str, Any]] = {"clusters": (), "total_delta": 0.0}
+    later: ClassVar[dict[str, Any]] = {"clusters": ()}
 
     format: Literal["budget-opt/allocation"]
     version: Literal[1]
     name: Title
     problem_sha256: str = Digest
-    created: str = Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+    created: Instant
     software: Title
     total_epsilon: PositiveBudget | None
-    total_delta: Budgeted
+    total_delta: Delta
     spent_epsilon: Finite
     privacy: dict[str, Any]
     objective: dict[str, Any]

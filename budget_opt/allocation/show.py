@@ -96,6 +96,12 @@ def headline(allocation: Allocation) -> str:
     """Name, what is spent of what, and the loss that the sampler implements."""
     total = "" if allocation.total_epsilon is None else f" of {allocation.total_epsilon:g}"
     name = allocation.name or "allocation"
+    if allocation.total_delta > 0:
+        return (
+            f"{name}: epsilon {allocation.total_epsilon:g} with delta {allocation.total_delta:g} a record, "
+            f"by exact convolution; sum of epsilons {allocation.spent_epsilon:g}, of losses "
+            f"{allocation.loss:.9g}"
+        )
     return f"{name}: epsilon {allocation.spent_epsilon:g}{total} a record, loss {allocation.loss:.9g}"
 
 

@@ -4,8 +4,36 @@ from __future__ import annotations
 
 from budget_opt.errors import InputError
 from budget_opt.model.arguments import as_list, require, require_number, require_path
+from budget_opt.model.problem import Problem
 
-__all__ = ["as_list", "require", "require_names", "require_number", "require_path"]
+__all__ = [
+    "as_list",
+    "require",
+    "require_gap",
+    "require_names",
+    "require_number",
+    "require_path",
+    "require_sums",
+]
+
+SMALLEST_GAP, LARGEST_GAP = 1e-12, 1.0
+
+
+def require_gap(gap: object) -> float:
+    """The relative gap that counts as optimal; raises `InputError` outside 1e-12 to 1."""
+    number = require_number(gap, "gap")
+    if not SMALLEST_GAP <= number <= LARGEST_GAP:
+        raise InputError(f"gap: is {number!r}, must be from {SMALLEST_GAP:g} to {LARGEST_GAP:g}.")
+    return number
+
+
+def require_sums(problem: Problem, verb: str) -> None:
+    """Raise `InputError` for a problem with a `total_delta`, by name: `verb` adds epsilons up."""
+    if problem.total_delta > 0:
+        raise InputError(
+            f"total_delta: is {problem.total_delta!r}, and {verb} deals with sums of epsilons alone. Leave "
+            "total_delta out: a split whose sum keeps the total keeps it with every delta."
+        )
 
 
 def require_names(names: tuple[object, ...]) -> None:

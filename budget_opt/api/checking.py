@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from budget_opt.accounting.outer import as_sum, largest_sum
 from budget_opt.api.arguments import require_number
 from budget_opt.api.needs import least_need, possible_end
 from budget_opt.api.wording import listed
@@ -18,10 +19,15 @@ from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.documents import read_document
 from budget_opt.model.moment_rules import Origin, origins_of
 from budget_opt.model.problem import FORMAT, VERSION, Problem
+from budget_opt.model.provenance import what_came_from_the_data
 from budget_opt.tables.printing import plain_text, text_table
 
 HOPELESS = 0.01
 """A moment that keeps less than this even with the whole total for itself is called hopeless."""
+LARGEST_DELTA = 1e-6
+"""A larger delta is warned of: it must be far below 1 / (number of records), of which few tables have less
+than a thousand."""
+EXAMPLE = 1_000_000
 SHOWN = 100
 """Moments of rules that are listed for people."""
 
@@ -31,8 +37,10 @@ class Findings:
     """A problem in numbers, whether it is possible, and what in it deserves a second thought.
 
     `least_total` (nats) is a total that floors, pins and minima fit in, None where they need nothing or
-    where none is known. `impossible` says why no split meets the problem; None where one does. `origins`
-    say where each moment comes from and why it is needed, where the problem's file has moment rules.
+    where none is known. `impossible` says why no split meets the problem; None where one does.
+    `open_question` says what is not known of a total with a delta: it is neither feasible nor impossible
+    then. `origins` say where each moment comes from and why it is needed, where the problem's file has moment
+    rules.
     """
 
     name: str
@@ -44,11 +52,12 @@ class Findings:
     warnings: tuple[str, ...]
     impossible: InfeasibleError | None = None
     origins: tuple[Origin, ...] = ()
+    open_question: str | None = None
 
     @property
     def feasible(self) -> bool:
         """True where a split meets everything, which is proved by one."""
-        return self.impossible is None
+        return self.impossible is None and self.open_question is None
 
     def to_dict(self) -> dict[str, Any]:
         """The findings as JSON; `infeasibility` holds the message and `errors.Infeasibility`."""
@@ -69,6 +78,8 @@ class Findings:
     def _verdict(self) -> str:
         if self.impossible is not None:
             return f"infeasible: {self.impossible}"
+        if self.open_question is not None:
+            return self.open_question
         if self.least_total is None:
             return "feasible: no floor, pin or minimum needs anything"
         least = f"{possible_end(self.least_total):.12g}"
@@ -138,11 +149,12 @@ def check(problem: Problem, time_limit: float | None = None) -> Findings:
         time_limit = require_number(time_limit, "time_limit")
         if not 0 <= time_limit < math.inf:
             raise InputError(f"time_limit: is {time_limit!r}, must be a number of seconds from 0, or None.")
-    least, impossible = None, None
+    enclosing = problem if problem.total_delta == 0 else as_sum(problem, largest_sum(problem))
+    least, impossible, beyond = None, None, None
     try:
         least = least_need(problem, time_limit).total or None
     except InfeasibleError as failure:
-        least, impossible = failure.least_total, failure
+        least, impossible, beyond = failure.least_total, failure, _beyond(enclosing, failure)
     return Findings(
         name=problem.name,
         attributes=len(problem.attributes),
@@ -150,9 +162,38 @@ def check(problem: Problem, time_limit: float | None = None) -> Findings:
         floors=int(problem.arrays.floors.size),
         total_epsilon=problem.total_epsilon,
         least_total=least,
-        warnings=(*_unused(problem), *_hopeless(problem), *_without_scores(problem), *_not_public(problem)),
-        impossible=impossible,
+        warnings=(
+            *_unused(problem),
+            *_hopeless(enclosing),
+            *_without_scores(problem),
+            *delta_notes(problem.total_delta),
+            *_not_public(problem),
+        ),
+        impossible=None if beyond else impossible,
+        open_question=beyond,
     )
+
+
+def _beyond(enclosing: Problem, failure: InfeasibleError) -> str | None:
+    """What is open where no sum within the total is enough, and a larger one may keep it with the delta."""
+    least, largest = failure.least_total, enclosing.total_epsilon
+    if least is None or largest is None or least > largest:
+        return None
+    return (
+        f"open: floors, pins and minima need a sum of {possible_end(least):.12g}, more than total_epsilon, "
+        "which may still hold with total_delta: solve finds out"
+    )
+
+
+def delta_notes(delta: float) -> list[str]:
+    """What a large delta means; nothing of a small one."""
+    if delta <= LARGEST_DELTA:
+        return []
+    note = (
+        f"total_delta is {delta:g}: to publish whole records, each with that probability, would pass too, "
+        f"{delta * EXAMPLE:,.4g} of {EXAMPLE:,}. Take far less than 1 / (number of records)"
+    )
+    return [note]
 
 
 def _unused(problem: Problem) -> list[str]:
@@ -193,4 +234,7 @@ def _not_public(problem: Problem) -> list[str]:
     if not problem.not_public:
         return []
     named, verb = listed(problem.not_public, most=9), "does" if problem.not_public == ("total",) else "do"
-    return [f"provenance: the guarantee assumes that {named} {verb} not depend on the data"]
+    return [
+        f"provenance: the guarantee assumes that {named} {verb} not depend on the data",
+        *(f"provenance: {sentence}" for sentence in what_came_from_the_data(problem)),
+    ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from budget_opt.allocation import Allocation, allocation_from
-from budget_opt.api.arguments import require, require_number
+from budget_opt.api.arguments import require, require_number, require_sums
 from budget_opt.api.explanation.limits import (
     Limit,
     MoreTotal,
@@ -158,6 +158,7 @@ def explain(
     if not 0 < time_limit < math.inf:
         raise InputError(f"time_limit: is {time_limit!r}, must be a positive number of seconds.")
     asked = question_of(allocation, problem)
+    require_sums(asked, "explain")
     level = asked.levels[0] if len(asked.levels) > 1 else None
     first = _of_level(asked, level)
     limits, more, behind = tuple(stated_limits(allocation, asked)), None, None

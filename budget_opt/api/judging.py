@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from budget_opt.accounting.outer import as_sum, largest_sum
 from budget_opt.allocation import Allocation, Statement
 from budget_opt.allocation.build import assemble
 from budget_opt.api.arguments import require
@@ -113,7 +114,8 @@ def judge(
 def _quick_bound(problem: Problem, allocation: Allocation) -> float | None:
     from budget_opt.certificate.certify import certify
 
-    bound = certify(problem.arrays, allocation.epsilons).bound
+    enclosing = problem if problem.total_delta == 0 else as_sum(problem, largest_sum(problem))
+    bound = certify(enclosing.arrays, allocation.epsilons).bound
     return bound if math.isfinite(bound) else None
 
 

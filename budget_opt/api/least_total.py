@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from budget_opt.allocation import Allocation
-from budget_opt.api.arguments import require
+from budget_opt.api.arguments import require, require_sums
 from budget_opt.api.planning import require_rows, require_target
 from budget_opt.errors import InfeasibleError, InputError
 from budget_opt.model.by_moment import ByMoment
@@ -135,6 +135,7 @@ def least_total(  # noqa: PLR0913 (each a word that users type)
     from budget_opt.api.totals.wanted import asked_of, wishes_of
 
     require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
+    require_sums(problem, "least_total")
     require_target(target)
     if retention is None and standard_error is None:
         raise InputError("retention, standard_error: neither is given. Say what the moments must reach.")

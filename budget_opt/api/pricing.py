@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from budget_opt.allocation import Allocation
-from budget_opt.api.arguments import require
+from budget_opt.api.arguments import require, require_sums
 from budget_opt.errors import InputError
 from budget_opt.model.problem import Problem
 
@@ -26,6 +26,7 @@ def prices(allocation: Allocation, problem: Problem) -> Prices | None:
 
     require(allocation, Allocation, "allocation", "Read one from a file with Allocation.read(path).")
     require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
+    require_sums(problem, "prices")
     if allocation.problem_sha256 != problem.sha256:
         raise InputError("problem: is not the one that the allocation was made from. Give that one.")
     return None if len(problem.levels) > 1 else prices_at(problem.arrays, allocation.epsilons)

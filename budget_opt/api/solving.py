@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from budget_opt.allocation import Allocation, Statement, allocate
 from budget_opt.allocation.rounding import fitted, tidied
-from budget_opt.api.arguments import require, require_number
+from budget_opt.api.arguments import require, require_gap, require_number, require_sums
 from budget_opt.api.certifying import certified, require_place, with_margin
 from budget_opt.errors import InputError, NotSolvedError
 from budget_opt.model.arrays import FloatArray
@@ -19,8 +19,6 @@ from budget_opt.model.problem import Problem
 if TYPE_CHECKING:
     from budget_opt.solvers.answer import Callback, Candidate, Settings
 
-LARGEST_GAP = 1.0
-SMALLEST_GAP = 1e-12
 SMALLEST_TOLERANCE, LARGEST_TOLERANCE = 1e-6, 0.5
 """Of a level: below, the later levels would be lost in the digits of the earlier ones."""
 LOST_BY_TIDYING = 0.01
@@ -55,15 +53,18 @@ def solve(  # noqa: PLR0913, PLR0917 (each a word that users type)
     possible for it, so that later levels improve: value, bound and gap are then those of the first level,
     and `optimal` means within it.
 
+    With a `total_delta` the total holds as (epsilon, delta)-DP by exact convolution. Solved is the same
+    problem with the largest sum of epsilons found whose best split keeps that; the bound is that of the
+    problem with a sum that no such split exceeds (proved), so its gap is larger, and the status usually
+    `feasible`. It has no prices, no certificate file, one level, and tells no `progress`.
+
     Raises `InfeasibleError` where no split keeps all constraints, whose `why` says what conflicts and what
     would do; `NotSolvedError` where none was found; `InputError` for an argument outside its range.
     """
     from budget_opt.solvers.answer import Settings
 
     require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
-    gap = require_number(gap, "gap")
-    if not SMALLEST_GAP <= gap <= LARGEST_GAP:
-        raise InputError(f"gap: is {gap!r}, must be from {SMALLEST_GAP:g} to {LARGEST_GAP:g}.")
+    gap = require_gap(gap)
     if time_limit is not None:
         time_limit = require_number(time_limit, "time_limit")
     if time_limit is not None and not 0 < time_limit < math.inf:
@@ -76,6 +77,8 @@ def solve(  # noqa: PLR0913, PLR0917 (each a word that users type)
         limits = f"{SMALLEST_TOLERANCE:g} to {LARGEST_TOLERANCE:g}"
         raise InputError(f"level_tolerance: is {level_tolerance!r}, must be from {limits}.")
     settings = Settings(gap=gap, time_limit=time_limit, solver=solver, record=place is not None)
+    if problem.total_delta > 0:
+        return _with_delta(problem, settings)
     candidate, bounds = found(problem, settings, progress, level_tolerance)
     if place is not None:
         candidate = replace(candidate, certificate=with_margin(problem, candidate.certificate))
@@ -83,6 +86,15 @@ def solve(  # noqa: PLR0913, PLR0917 (each a word that users type)
     if place is not None:
         allocation = certified(allocation, problem, candidate.certificate, place)
     return with_level_bounds(allocation, bounds)
+
+
+def _with_delta(problem: Problem, settings: Settings) -> Allocation:
+    """A problem whose total is no sum, which no certificate file can carry."""
+    from budget_opt.api.approximate import solve_approximate
+
+    if settings.record:
+        require_sums(problem, "a certificate")
+    return solve_approximate(problem, settings)
 
 
 def with_level_bounds(allocation: Allocation, bounds: Sequence[float | None]) -> Allocation:

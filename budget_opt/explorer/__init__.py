@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from budget_opt.api.arguments import require, require_number
+from budget_opt.api.arguments import require, require_number, require_sums
 from budget_opt.errors import InputError
 from budget_opt.model.problem import Problem
 
@@ -27,6 +27,7 @@ def explore(problem: Problem, n: int = 10_000) -> Explorer:
     from budget_opt.explorer.explorer import Explorer
 
     require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
+    require_sums(problem, "explore")
     require_number(n, "n")
     if not SMALLEST_N <= n <= LARGEST_N:
         raise InputError(f"n: is {n!r}, must be a number of records from {SMALLEST_N} to {LARGEST_N:,}.")

@@ -42,16 +42,27 @@ def float_at_least(number: Fraction) -> float:
     except OverflowError:
         return math.inf if number > 0 else -math.nextafter(math.inf, 0.0)
     candidate = math.nextafter(candidate, -math.inf)
-    while math.isinf(candidate) or exact(candidate) < number:
+    while math.isinf(candidate) or _is_below(candidate, number):
         candidate = math.nextafter(candidate, math.inf)
         if candidate == math.inf:
             break
     return candidate + 0.0  # the neighbour above -5e-324 is -0.0
 
 
+def _is_below(candidate: float, number: Fraction) -> bool:
+    """exact(candidate) < number, without making a fraction of the candidate."""
+    numerator, denominator = Decimal(repr(candidate)).as_integer_ratio()
+    return numerator * number.denominator < number.numerator * denominator
+
+
 def float_at_most(number: Fraction) -> float:
     """The largest double whose shortest text is <= `number`; -inf below the least double."""
     return -float_at_least(-number) + 0.0
+
+
+def multiple_at_least(number: float, count: int) -> float:
+    """`count` times the decimal of `number`, rounded up."""
+    return float_at_least(exact(number) * count)
 
 
 def log_at_least(ratio: Fraction) -> float:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from budget_opt.errors import MISSING, Fault
 
+_PLAIN = (str, float, int, bool, type(None))
 RELATIVE_ERROR = 1e-12
 """Doubles of a file may differ by this from what is recomputed: other machines round elsewhere."""
 
@@ -18,22 +20,34 @@ def differences(stated: object, computed: object, where: str = "") -> list[Fault
 
 def _differences(stated: object, computed: object, where: str) -> Iterator[Fault]:
     if isinstance(computed, Mapping) and isinstance(stated, Mapping):
-        for name in dict.fromkeys((*computed, *stated)):
-            path = f"{where}.{name}" if where else str(name)
-            if name not in computed:
-                yield Fault(path, stated[name], "is not a field of this format", "Remove it.")
-            elif name not in stated:
-                yield Fault(path, MISSING, "is required", f"It is {computed[name]!r} by recomputation.")
-            else:
-                yield from _differences(stated[name], computed[name], path)
+        yield from _of_mappings(stated, computed, where)
     elif isinstance(computed, list | tuple) and isinstance(stated, list | tuple):
         if len(stated) != len(computed):
             yield _disagreement(where, len(stated), len(computed))
             return
         for i, (one, other) in enumerate(zip(stated, computed, strict=True)):
-            yield from _differences(one, other, f"{where}[{i}]")
+            if not _is_same(one, other):
+                yield from _differences(one, other, f"{where}[{i}]")
     elif not _agree(stated, computed, where):
         yield _disagreement(where, stated, computed)
+
+
+def _of_mappings(stated: Mapping[Any, Any], computed: Mapping[Any, Any], where: str) -> Iterator[Fault]:
+    for name in dict.fromkeys((*computed, *stated)):
+        if name in computed and name in stated and _is_same(stated[name], computed[name]):
+            continue
+        path = f"{where}.{name}" if where else str(name)
+        if name not in computed:
+            yield Fault(path, stated[name], "is not a field of this format", "Remove it.")
+        elif name not in stated:
+            yield Fault(path, MISSING, "is required", f"It is {computed[name]!r} by recomputation.")
+        else:
+            yield from _differences(stated[name], computed[name], path)
+
+
+def _is_same(stated: object, computed: object) -> bool:
+    """True for most values of a sound file, at once."""
+    return type(stated) is type(computed) and type(stated) in _PLAIN and stated == computed
 
 
 def _agree(stated: object, computed: object, where: str) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +100,21 @@ def _parse_yaml(text: str, path: Path, error: type[InputError], faults: list[Fau
             f"{path}: reading YAML needs the package pyyaml. Install it, or give a JSON file."
         ) from None
     return parse_yaml(text, path, error, faults)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without the collector of cycles, while a whole document is made into parts of which none is garbage.
+
+    It would go through all that is there already each time that some thousands were added.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def format_faults(document: Mapping[str, Any], format_name: str, version: int) -> list[Fault]:

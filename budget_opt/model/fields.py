@@ -16,6 +16,7 @@ from budget_opt.model.values import (
     LARGEST_CARDINALITY,
     LARGEST_EPSILON,
     LARGEST_NUMBER,
+    MOST_OF_ONE,
     SMALLEST_RETENTION,
     UnfitError,
 )
@@ -53,6 +54,17 @@ PositiveBudget = Annotated[
 ]
 """An epsilon above 0."""
 
+Delta = Annotated[
+    float,
+    *_number(
+        "0 or a probability from 1e-300 to below 1",
+        "Give far less than 1 / (number of records), such as 1e-9, or remove the field",
+        lambda number: number == 0 or 1e-300 <= number < 1,
+        {"minimum": 0, "exclusiveMaximum": 1},
+    ),
+]
+"""The delta of (epsilon, delta)-DP; 0 for a guarantee that holds for certain."""
+
 Weight = Annotated[
     float,
     *_number(
@@ -64,21 +76,22 @@ Weight = Annotated[
 ]
 
 
+def _count(check: Callable[[object], int], most: int) -> tuple[BeforeValidator, WithJsonSchema]:
+    return BeforeValidator(check), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": most})
+
+
 def _level(value: object) -> int:
-    value = values.unboxed(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LOWEST_LEVEL:
-        raise UnfitError(
-            f"must be an integer from 1 to {LOWEST_LEVEL}", "Give 1 to what matters most, then 2, 3, …"
-        )
-    return value
+    return values.count(value, LOWEST_LEVEL, "Give 1 to what matters most, then 2, 3, …")
 
 
-Level = Annotated[
-    int,
-    BeforeValidator(_level),
-    WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LOWEST_LEVEL}),
-]
+Level = Annotated[int, *_count(_level, LOWEST_LEVEL)]
 """A priority: 1 before 2 before 3."""
+
+RowsOfOne = Annotated[int, *_count(values.rows_of_one, MOST_OF_ONE)]
+"""How many records a person may have."""
+
+Waves = Annotated[int, *_count(values.waves, MOST_OF_ONE)]
+"""How many releases of the same people are planned."""
 
 PositiveNumber = Annotated[
     float,

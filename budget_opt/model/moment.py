@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, StrictInt, WithJsonSchema
+from pydantic import BeforeValidator, WithJsonSchema
 
-from budget_opt.errors import Fault
+from budget_opt.errors import MISSING, Fault
 from budget_opt.model.fields import (
     Budgeted,
     Level,
     Name,
     PositiveNumber,
     Retention,
+    RowsOfOne,
     Weight,
 )
 from budget_opt.model.parts import Part
@@ -141,14 +142,31 @@ class PublicColumn(Part):
 
 
 class Unit(Part):
-    """Whose privacy the budget is: one record (the default), or a person with an id (not yet)."""
+    """Whose privacy is stated: that of one record (the default), or of a person with several.
+
+    A person is known by the column `id`, listed under dropped or public, and has at most `max_rows` records
+    (1 to 1,000,000), which a release of a whole table enforces. The budget stays that of one record: a person
+    has `max_rows` times its loss. Raises `ProblemError`.
+    """
 
     noun: ClassVar[str] = "the unit"
-    later: ClassVar[dict[str, Any]] = {"of": "record", "id": None, "max_rows": 1}
 
     of: Literal["record", "person"] = "record"
     id: Name | None = None
-    max_rows: StrictInt = 1
+    max_rows: RowsOfOne = 1
+
+    def _laws(self) -> list[Fault]:
+        if self.of == "person":
+            if self.id is None:
+                remedy = "Name the column that tells whose record it is."
+                return [Fault("id", MISSING, "is required for a person", remedy)]
+            return []
+        stated = {"id": self.id, "max_rows": self.max_rows}
+        return [
+            Fault(name, value, "has no meaning for a record", 'Give "of": "person" too, or remove it.')
+            for name, value in stated.items()
+            if value != type(self).model_fields[name].default
+        ]
 
 
 class Provenance(Part):

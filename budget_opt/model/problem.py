@@ -18,10 +18,11 @@ from budget_opt.mechanisms.exact import exact
 from budget_opt.model.arguments import as_list
 from budget_opt.model.arrays import TOTAL, Arrays, Objective
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.fields import Budgeted, Name, PositiveBudget, Title
+from budget_opt.model.fields import Delta, Name, PositiveBudget, Title, Waves
 from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn, Unit
 from budget_opt.model.moment_rules import MomentRule, expand_rule
 from budget_opt.model.parts import Part, below
+from budget_opt.model.provenance import not_public
 from budget_opt.model.rules import problem_faults, reference_faults
 
 if TYPE_CHECKING:
@@ -43,16 +44,17 @@ _SINGLE: dict[str, type[Part]] = {"provenance": Provenance, "unit": Unit}
 class Problem(Part):
     """Attributes, moments and a total budget; valid once built, changed by `with_…` copies.
 
-    `total_epsilon` in nats is for one record; only `min_epsilon` may leave it out. `moment_rules` (formulas,
-    all pairs, …) are expanded into moments when the problem is built and are empty then: file, hash,
-    allocation and certificate are those of the expanded problem. Permuted duplicates among the moments are
-    merged, a stated one with one of a rule as well. Raises `ProblemError`, all faults at once.
+    `total_epsilon` in nats is for one record in one wave, whatever `unit` and `waves` say; only
+    `min_epsilon` may leave it out. With a `total_delta` above 0 it holds as (epsilon, delta)-DP, by exact
+    composition of the losses, and the sum of the epsilons may be larger; groups, pins and bounds are sums
+    as ever. `moment_rules` (formulas, all pairs, …) are expanded into moments when the problem is built
+    and are empty then: file, hash, allocation and certificate are those of the expanded problem. Permuted
+    duplicates among the moments are merged, a stated one with one of a rule as well. Raises
+    `ProblemError`, all faults at once.
     """
 
     noun: ClassVar[str] = "the problem"
     later: ClassVar[dict[str, Any]] = {
-        "total_delta": 0.0,
-        "waves": 1,
         "n": None,
         "clusters": (),
         "max_cells": None,
@@ -63,7 +65,7 @@ class Problem(Part):
     version: Literal[1] = VERSION
     name: Title = ""
     total_epsilon: PositiveBudget | None = None
-    total_delta: Budgeted = 0.0
+    total_delta: Delta = 0.0
     objective: Objective = "weighted_sum"
     attributes: tuple[Attribute, ...]
     moments: tuple[CrossMoment, ...] = ()
@@ -72,7 +74,7 @@ class Problem(Part):
     dropped: tuple[Name, ...] = ()
     row_order: Literal["shuffle", "public"] = "shuffle"
     unit: Unit = Unit()
-    waves: StrictInt = 1
+    waves: Waves = 1
     n: StrictInt | None = None
     provenance: Provenance = Provenance()
     clusters: tuple[tuple[Name, ...], ...] | Literal["auto"] = ()
@@ -95,9 +97,11 @@ class Problem(Part):
     @classmethod
     def read(cls, path: str | Path) -> Problem:
         """Read a JSON or YAML file; raises `ProblemError` with the path of every fault."""
-        from budget_opt.model.documents import read_document
+        from budget_opt.model.documents import read_document, uncollected
 
-        return cls.from_dict(read_document(path, FORMAT, VERSION, ProblemError))
+        document = read_document(path, FORMAT, VERSION, ProblemError)
+        with uncollected():
+            return cls.from_dict(document)
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Problem:
@@ -166,18 +170,13 @@ class Problem(Part):
     @property
     def not_public(self) -> tuple[str, ...]:
         """What the problem uses and does not state to be public: the guarantee assumes that it is."""
-        used = {
-            "weights": bool(self.moments),
-            "floors": any(moment.floor is not None for moment in self.moments),
-            "scores": any(attribute.scores is not None for attribute in self.attributes),
-            "marginals": any(attribute.marginal is not None for attribute in self.attributes),
-            "domains": True,
-            "total": self.total_epsilon is not None,
-        }
-        return tuple(name for name in used if used[name] and getattr(self.provenance, name) != "public")
+        return not_public(self)
 
     def budgets(self) -> tuple[tuple[str, tuple[str, ...], Fraction], ...]:
-        """(name, members, cap) of the total, where there is one, and of every group; exact decimals."""
+        """(name, members, cap) of the total, where there is one, and of every group; exact decimals.
+
+        With a `total_delta` a sum within the total is enough, and not needed.
+        """
         total = () if self.total_epsilon is None else ((TOTAL, self.names, exact(self.total_epsilon)),)
         return (*total, *((group.name, group.attributes, exact(group.epsilon_max)) for group in self.groups))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ def problem_faults(problem: Problem) -> list[Fault]:
     return [
         *_count_faults(problem),
         *_name_faults(problem),
+        *_unit_faults(problem),
         *_total_faults(problem),
         *_budget_faults(problem),
     ]
@@ -61,16 +62,27 @@ def _name_faults(problem: Problem) -> list[Fault]:
     return faults
 
 
+def _unit_faults(problem: Problem) -> list[Fault]:
+    """The column of persons must be there to be read, and be no attribute: it says whose record it is."""
+    column = problem.unit.id
+    beside = (*problem.dropped, *(public.name for public in problem.public))
+    if column is None or column in beside:
+        return []
+    limit = "must be listed under dropped, or under public"
+    return [Fault("unit.id", column, limit, "List it under dropped; it names people, and is not released.")]
+
+
 def reference_faults(field: str, lists: Iterable[Sequence[str]], known: Sequence[str]) -> list[Fault]:
     """Names in the `attributes` of the parts of `field`, a list a part, that are no attribute's."""
+    found = dict.fromkeys(known)  # a hundred thousand moments ask it
     return [
         fault
         for i, names in enumerate(lists)
-        for fault in unknown_names(f"{field}[{i}].attributes", names, known)
+        for fault in unknown_names(f"{field}[{i}].attributes", names, found)
     ]
 
 
-def unknown_names(where: str, names: Iterable[str], known: Sequence[str]) -> list[Fault]:
+def unknown_names(where: str, names: Iterable[str], known: Collection[str]) -> list[Fault]:
     """A fault at `where` for every name that is no attribute's, with the one that may be meant."""
     faults = []
     for name in names:
@@ -92,6 +104,9 @@ def _total_faults(problem: Problem) -> list[Fault]:
                 "State the budget of one record in nats, for instance 2.0.",
             )
         )
+    if problem.total_delta > 0 and problem.objective == "min_epsilon":
+        limit = "has no meaning for min_epsilon, which finds the least sum of epsilons"
+        faults.append(Fault("total_delta", problem.total_delta, limit, "Remove the field."))
     weighted = any(moment.weight > 0 for moment in problem.moments)
     if problem.objective == "min_epsilon":
         faults += [
@@ -130,6 +145,8 @@ def _budget_faults(problem: Problem) -> list[Fault]:
     least = {attribute.name: exact(attribute.lower) for attribute in problem.attributes}
     faults = []
     for name, members, cap in problem.budgets():
+        if name == TOTAL and problem.total_delta > 0:
+            continue
         needed = sum((least[member] for member in members if member in least), Fraction(0))
         if needed > cap:
             where = TOTAL if name == TOTAL else f'groups["{name}"].epsilon_max'

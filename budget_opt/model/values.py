@@ -25,6 +25,8 @@ LARGEST_CARDINALITY = 10**6
 LARGEST_INTEGER = 2**53 - 1
 """Canonical JSON (RFC 8785) has no larger ones."""
 LARGEST_NUMBER = 1e100
+MOST_OF_ONE = 1_000_000
+"""Records of one person, and waves."""
 
 
 class UnfitError(ValueError):
@@ -37,6 +39,8 @@ class UnfitError(ValueError):
 
 def real(value: object, what: str, remedy: str) -> float:
     """`value` as a finite double; a Decimal must survive the conversion exactly."""
+    if type(value) is float and math.isfinite(value):
+        return value + 0.0  # what nearly every number of a file is
     if isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal):
         raise UnfitError(f"must be {what}", remedy)
     try:
@@ -71,6 +75,24 @@ def name(value: object) -> str:
             "must be text that is not blank, without blanks at its ends or control characters",
             "Give the name as it stands in the table's header",
         )
+    return value
+
+
+def rows_of_one(value: object) -> int:
+    """The most records that one person may have."""
+    return count(value, MOST_OF_ONE, "Give the most rows that one person may have, for instance 3")
+
+
+def waves(value: object) -> int:
+    """A number of planned releases of the same people."""
+    return count(value, MOST_OF_ONE, "Give the number of planned releases of the same people, for instance 1")
+
+
+def count(value: object, most: int, remedy: str) -> int:
+    """An integer from 1 to `most`."""
+    value = unboxed(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise UnfitError(f"must be an integer from 1 to {most:,}", remedy)
     return value
 
 

@@ -35,6 +35,8 @@ PROBLEM = Problem.from_dict(
         "public": [{"name": "wave", "why": "the same for everybody"}],
         "dropped": ["person_id"],
         "row_order": "public",
+        "unit": {"of": "person", "id": "person_id", "max_rows": 3},
+        "waves": 2,
         "provenance": {"weights": "public", "total": "private data, epsilon 0.5"},
     }
 )

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import given, settings
 
 from budget_opt.allocation import Allocation, Statement, allocate, uniform
 from budget_opt.errors import AllocationError
+from budget_opt.mechanisms.exact import exact
 from budget_opt.model.problem import Problem
 from budget_opt.verifier.static import verify_allocation
 from tests.allocation.sample_allocation import (
@@ -159,7 +161,11 @@ def test_every_changed_digit_is_noticed_on_reading_or_with_the_problem_or_change
 def test_an_epsilon_changed_in_its_last_digit_is_judged_as_it_stands(tmp_path: Path) -> None:
     """Its integers may be the same; the exact sum against the total is the verifier's."""
     path = ("attributes", 0, "epsilon")
-    allocation = read(changed(path, math.nextafter(at(path), 9)), tmp_path)
+    document = changed(path, math.nextafter(at(path), 9))
+    with pytest.raises(AllocationError, match="spent_epsilon.*must be at least"):
+        read(document, tmp_path)
+    document["spent_epsilon"] = 3.5
+    allocation = read(document, tmp_path)
     spent = sum(attribute.epsilon for attribute in allocation.attributes)
     assert spent == pytest.approx(3.5)
     assert allocation["smoker"].epsilon > at(path)
@@ -217,6 +223,7 @@ def test_a_missing_field_is_named(path: Path_, tmp_path: Path) -> None:
         "attributes.*.missing": "missing_score",
         "attributes.*.missing_score": "missing_score",
         "attributes.*.marginal": "variance_basis",
+        "privacy.waves": "planned_loss",
     }
     last = consequences.get(field(path), str(path[-1]))
     unnamed = field(path) == "attributes.*.name" and "moments[0].attributes" in named
@@ -307,3 +314,25 @@ def test_an_allocation_of_every_objective_is_strict_json_even_where_nothing_is_k
         text = json.dumps(made.to_dict(), allow_nan=False)
         assert "-0.0" not in text
         assert made.objective.bound is None
+
+
+def test_a_person_and_planned_waves_multiply_the_loss_of_a_record_exactly(tmp_path: Path) -> None:
+    """Three records of a person, two waves: 6 x the loss, rounded up; the budget stays one record's."""
+    allocation = read(WHOLE, tmp_path)
+    assert (allocation.unit.of, allocation.unit.id, allocation.unit.max_rows) == ("person", "person_id", 3)
+    assert allocation.waves == 2
+    assert exact(allocation.unit_loss) >= 3 * exact(allocation.loss)
+    assert exact(allocation.planned_loss) >= 6 * exact(allocation.loss)
+    assert allocation.planned_loss <= 6 * allocation.loss * (1 + 1e-15)
+    assert allocation.spent_epsilon <= 3.5
+    assert WHOLE["privacy"]["planned_loss"] == allocation.planned_loss
+
+
+@pytest.mark.parametrize("fields", [{}, {"waves": 4}, {"unit": {"of": "person", "id": "person_id"}}])
+def test_an_allocation_states_persons_and_waves_only_where_there_are_some(fields: dict[str, Any]) -> None:
+    """So the files of earlier versions, which know neither, are read as they are."""
+    plain = {"unit": {"of": "record"}, "waves": 1}
+    privacy = uniform(PROBLEM.with_fields(**{**plain, **fields})).to_dict()["privacy"]
+    extra = {"": set(), "waves": {"waves"}, "unit": {"id", "max_rows"}}[next(iter(fields), "")]
+    stated = {"unit", "neighbours", "composition", "loss", *extra, *(["planned_loss"] if extra else [])}
+    assert set(privacy) == stated

@@ -75,7 +75,7 @@ def test_budgets_pins_and_floors_hold_exactly_on_a_thousand_random_problems(star
         problem = random_problem(seed)
         allocation = bo.solve(problem, gap=gap_for(problem))
         assert_keeps_everything(problem, allocation)
-        bo.verify(allocation, problem=problem).require()
+        bo.verify(allocation, problem=problem, gap=gap_for(problem)).require()
 
 
 def test_the_whole_total_is_spent_to_the_last_decimal():

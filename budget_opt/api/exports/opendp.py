@@ -87,7 +87,9 @@ class Mechanism:
 def content(allocation: Allocation, attributes: Sequence[Released], _: str) -> tuple[bytes, tuple[str, ...]]:
     """The JSON file, and how far p was lowered; `InputError` where OpenDP cannot implement a matrix."""
     with _opendp() as dp:
-        total = allocation.spent_epsilon if allocation.total_epsilon is None else allocation.total_epsilon
+        stated = allocation.total_epsilon
+        # OpenDP's map of the composed measurement is a sum, which a total with a delta is not
+        total = allocation.spent_epsilon if stated is None or allocation.total_delta > 0 else stated
         mechanisms, composed = _within(dp, [_accepted(dp, one, 0) for one in attributes], total)
         document = {
             "format": FORMAT,

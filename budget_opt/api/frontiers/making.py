@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from budget_opt.allocation import Allocation
-from budget_opt.api.arguments import as_list, require, require_number
+from budget_opt.api.arguments import as_list, require, require_gap, require_number, require_sums
 from budget_opt.api.frontiers.axis import Axis, axis_of
 from budget_opt.api.frontiers.frontier import Frontier, FrontierPoint
 from budget_opt.api.frontiers.points import Answer, Ask, solve_points
 from budget_opt.api.frontiers.reach import reach_of
 from budget_opt.api.frontiers.splits import Found
 from budget_opt.api.frontiers.support import support_changes
-from budget_opt.api.solving import LARGEST_GAP, SMALLEST_GAP
 from budget_opt.errors import InfeasibleError, InputError, NotSolvedError
 from budget_opt.model.problem import Problem
 
@@ -59,6 +58,7 @@ def frontier(  # noqa: PLR0913 (each a word that users type)
     outside its range.
     """
     require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
+    require_sums(problem, "frontier")
     records, varied_n = _records(n, total_epsilon, weight, floor)
     axis = axis_of(
         problem, total_epsilon=total_epsilon, moment=moment, weight=weight, floor=floor, n=varied_n
@@ -102,9 +102,7 @@ def _records(n: float | Sequence[float] | None, *others: object) -> tuple[int | 
 
 
 def _limits(gap: float, time_limit: float | None) -> tuple[float, float | None]:
-    gap = require_number(gap, "gap")
-    if not SMALLEST_GAP <= gap <= LARGEST_GAP:
-        raise InputError(f"gap: is {gap!r}, must be from {SMALLEST_GAP:g} to {LARGEST_GAP:g}.")
+    gap = require_gap(gap)
     if time_limit is not None:
         time_limit = require_number(time_limit, "time_limit")
         if not 0 < time_limit < math.inf:
