@@ -3,15 +3,18 @@
     import budget_opt as bo
 
 `Attribute`, `CrossMoment`, `Group`, `Problem` state the question; `read_codebook` gives attributes,
-`moments_from_formula`, `all_pairs` and `pairs_with` moments. `solve` gives the best `Allocation` and
-proves it, `uniform` the even one, `allocation_from` one by hand; `judge` says what any of them is worth,
-`prices` what a little more would bring; `compare` puts several side by side, `explain` says why one is as it
-is and what limits cost, `rounded` gives the best one on a grid, `frontier` the best ones along a range of
-totals, weights, floors or n. `randomize` makes a release of a table, `randomize_file` of a file, a
-`LocalRandomizer` of one record at a time; under a `KeyedRelease` it comes out the same wherever it is made,
-in parts by a `BatchRandomizer`, on a cluster by `budget_opt.engines`. `export` writes the matrices for
-another anonymizer; `verify` and `verify_release` check what was promised; `estimate.moment` reads. `plots`
-draws, `explore` has sliders for a notebook, `report` writes one HTML page for everybody.
+`moments_from_formula`, `all_pairs` and `pairs_with` moments, `pilot_strengths` and `observed_strengths`
+weights from the data. `solve` gives the best `Allocation` and proves it, `uniform` the even one,
+`allocation_from` one by hand; `judge` says what any of them is worth, `meaning` what it gives away, `prices`
+what a little more would bring; `compare` puts several side by side, `explain` says why one is as it is and
+what limits cost, `rounded` gives the best one on a grid, `frontier` the best ones along a range of totals,
+weights, floors or n. `randomize` makes a release of a table, `randomize_file` of a file, a `LocalRandomizer`
+of one record at a time; under a `KeyedRelease` it comes out the same wherever it is made, in parts by a
+`BatchRandomizer`, on a cluster by `budget_opt.engines`. `export` writes the matrices for another anonymizer;
+`verify` and `verify_release` check what was promised, `audit` asks any sampler as a black box;
+`estimate.moment` reads. A `Ledger` knows what was spent on each data set, and refuses a `Charge` that passes
+its `Caps`; a release is charged to a `Payer`, one of its data sets. `plots` draws, `explore` has sliders for
+a notebook, `report` writes one HTML page for everybody.
 """
 
 from importlib import import_module
@@ -23,8 +26,12 @@ from budget_opt.version import __version__
 
 if TYPE_CHECKING:
     from budget_opt import plots
+    from budget_opt.accounting.meaning import Meaning
+    from budget_opt.accounting.privacy import Privacy, privacy_of
     from budget_opt.allocation import Allocation, allocation_from, uniform
     from budget_opt.api import estimate
+    from budget_opt.api.auditing import AuditOptions, audit
+    from budget_opt.api.charging import Payer
     from budget_opt.api.comparing import compare
     from budget_opt.api.comparison import Comparison
     from budget_opt.api.explaining import Explanation, explain
@@ -35,26 +42,34 @@ if TYPE_CHECKING:
     from budget_opt.api.gridding import Rounded, rounded
     from budget_opt.api.judging import Judgement, judge
     from budget_opt.api.least_total import LeastTotal, least_total
+    from budget_opt.api.meaning import meaning
     from budget_opt.api.planning import plan
     from budget_opt.api.pricing import prices
     from budget_opt.api.releasing import randomize, randomize_file
     from budget_opt.api.solving import solve
+    from budget_opt.api.strengths import observed_strengths, pilot_strengths
     from budget_opt.api.verifying import verify, verify_release
     from budget_opt.codebooks.codebook import Codebook
     from budget_opt.codebooks.reading import read_codebook
     from budget_opt.errors import (
         AllocationError,
+        BudgetExceededError,
         BudgetOptError,
         CertificateError,
         DataError,
         InfeasibleError,
         InputError,
+        LedgerError,
         NotSolvedError,
         ProblemError,
         RandomSourceError,
         VerificationError,
     )
+    from budget_opt.estimators.strengths import Strengths
     from budget_opt.explorer import explore
+    from budget_opt.ledger.caps import Caps
+    from budget_opt.ledger.charge import Charge
+    from budget_opt.ledger.ledger import Ledger
     from budget_opt.model.attribute import Attribute
     from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn
     from budget_opt.model.priorities import all_pairs, pairs_with
@@ -68,9 +83,13 @@ _HOMES = {
     "Allocation": "budget_opt.allocation",
     "AllocationError": "budget_opt.errors",
     "Attribute": "budget_opt.model.attribute",
+    "AuditOptions": "budget_opt.api.auditing",
     "BatchRandomizer": "budget_opt.randomizer.batches",
+    "BudgetExceededError": "budget_opt.errors",
     "BudgetOptError": "budget_opt.errors",
+    "Caps": "budget_opt.ledger.caps",
     "CertificateError": "budget_opt.errors",
+    "Charge": "budget_opt.ledger.charge",
     "Codebook": "budget_opt.codebooks.codebook",
     "Comparison": "budget_opt.api.comparison",
     "CrossMoment": "budget_opt.model.moment",
@@ -85,17 +104,24 @@ _HOMES = {
     "Judgement": "budget_opt.api.judging",
     "KeyedRelease": "budget_opt.randomizer.keyed_release",
     "LeastTotal": "budget_opt.api.least_total",
+    "Ledger": "budget_opt.ledger.ledger",
+    "LedgerError": "budget_opt.errors",
     "LocalRandomizer": "budget_opt.randomizer.local",
+    "Meaning": "budget_opt.accounting.meaning",
     "NotSolvedError": "budget_opt.errors",
+    "Privacy": "budget_opt.accounting.privacy",
+    "Payer": "budget_opt.api.charging",
     "Problem": "budget_opt.model.problem",
     "ProblemError": "budget_opt.errors",
     "Provenance": "budget_opt.model.moment",
     "PublicColumn": "budget_opt.model.moment",
     "RandomSourceError": "budget_opt.errors",
     "Rounded": "budget_opt.api.gridding",
+    "Strengths": "budget_opt.estimators.strengths",
     "VerificationError": "budget_opt.errors",
     "all_pairs": "budget_opt.model.priorities",
     "allocation_from": "budget_opt.allocation",
+    "audit": "budget_opt.api.auditing",
     "compare": "budget_opt.api.comparing",
     "explain": "budget_opt.api.explaining",
     "explore": "budget_opt.explorer",
@@ -103,10 +129,14 @@ _HOMES = {
     "frontier": "budget_opt.api.frontiers.making",
     "judge": "budget_opt.api.judging",
     "least_total": "budget_opt.api.least_total",
+    "meaning": "budget_opt.api.meaning",
     "moments_from_formula": "budget_opt.api.formulas",
+    "observed_strengths": "budget_opt.api.strengths",
     "pairs_with": "budget_opt.model.priorities",
+    "pilot_strengths": "budget_opt.api.strengths",
     "plan": "budget_opt.api.planning",
     "prices": "budget_opt.api.pricing",
+    "privacy_of": "budget_opt.accounting.privacy",
     "randomize": "budget_opt.api.releasing",
     "randomize_file": "budget_opt.api.releasing",
     "read_codebook": "budget_opt.codebooks.reading",
@@ -152,9 +182,13 @@ __all__ = [
     "Allocation",
     "AllocationError",
     "Attribute",
+    "AuditOptions",
     "BatchRandomizer",
+    "BudgetExceededError",
     "BudgetOptError",
+    "Caps",
     "CertificateError",
+    "Charge",
     "Codebook",
     "Comparison",
     "CrossMoment",
@@ -169,18 +203,25 @@ __all__ = [
     "Judgement",
     "KeyedRelease",
     "LeastTotal",
+    "Ledger",
+    "LedgerError",
     "LocalRandomizer",
+    "Meaning",
     "NotSolvedError",
+    "Payer",
+    "Privacy",
     "Problem",
     "ProblemError",
     "Provenance",
     "PublicColumn",
     "RandomSourceError",
     "Rounded",
+    "Strengths",
     "VerificationError",
     "__version__",
     "all_pairs",
     "allocation_from",
+    "audit",
     "compare",
     "estimate",
     "explain",
@@ -189,11 +230,15 @@ __all__ = [
     "frontier",
     "judge",
     "least_total",
+    "meaning",
     "moments_from_formula",
+    "observed_strengths",
     "pairs_with",
+    "pilot_strengths",
     "plan",
     "plots",
     "prices",
+    "privacy_of",
     "randomize",
     "randomize_file",
     "read_codebook",

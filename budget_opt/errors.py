@@ -235,3 +235,55 @@ class VerificationError(BudgetOptError):
     def __init__(self, message: str, *, failed: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.failed = failed
+
+
+@dataclass(frozen=True)
+class Exceeded:
+    """One cap that a release would pass: `what` it is on, what is `asked` for and `left`, and the `cap`.
+
+    `what` is "the total", "attribute income", "group health" or "delta"; the numbers are nats, but for delta, of
+    one person where the data set has persons with several rows. `left` is rounded down, `asked` up.
+    """
+
+    what: str
+    asked: float
+    left: float
+    cap: float
+
+    def __str__(self) -> str:
+        return f"{self.asked!r} of {self.what}, and {self.left!r} of {self.cap!r} is left"
+
+
+class BudgetExceededError(BudgetOptError):
+    """A release would spend more of a data set's budget than its ledger has left; nothing was charged.
+
+    Exit code 2, as of every request that is refused before anything is done: 3 says that no split of a
+    problem exists, and 1 that something that was made does not keep its promise.
+    """
+
+    def __init__(self, message: str, *, dataset: str = "", exceeded: Iterable[Exceeded] = ()) -> None:
+        super().__init__(message)
+        self.dataset = dataset
+        self.exceeded = tuple(exceeded)
+
+    @property
+    def asked(self) -> float:
+        """What was asked for of the first cap that is passed."""
+        return self.exceeded[0].asked
+
+    @property
+    def left(self) -> float:
+        """What is left of it."""
+        return self.exceeded[0].left
+
+
+class LedgerError(BudgetOptError):
+    """A ledger that cannot be trusted: damaged, edited, older than what was seen, or of another version.
+
+    `row` is the number of the first event that is wrong, None where it is the file as a whole. Nothing of
+    it is mended or begun anew: what was spent is spent.
+    """
+
+    def __init__(self, message: str, *, row: int | None = None) -> None:
+        super().__init__(message)
+        self.row = row

@@ -100,10 +100,15 @@ def test_no_file_of_the_package_is_two_ideas_long(root: Path) -> None:
 
 
 def test_no_randomness_is_global(root: Path) -> None:
-    """R8: `random` and numpy's legacy functions keep a state that any caller can seed."""
+    """R8: `random` and numpy's legacy functions keep a state that any caller can seed.
+
+    Only the audit touches it, to see whether a sampler obeys it, and puts it back.
+    """
+    audit = root / "budget_opt" / "verifier" / "auditing" / "repeats.py"
     strays = [
         f"{path.relative_to(root)}:{node.lineno}"
         for path in sources(root)
+        if path != audit
         for node in ast.walk(ast.parse(path.read_text()))
         if (isinstance(node, ast.Import) and any(alias.name == "random" for alias in node.names))
         or (isinstance(node, ast.ImportFrom) and node.module == "random")

@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from budget_opt.allocation import Allocation
+from budget_opt.api.charging import Bill, Payer
 from budget_opt.api.releasing import randomize_file
 from budget_opt.errors import InputError
 from budget_opt.model.documents import json_text, write_document, write_text
+from budget_opt.tables.whole_files import parts_in
 
 if TYPE_CHECKING:
     from budget_opt.randomizer.release import Release
-    from budget_opt.verifier.release import ReleaseReport
+    from budget_opt.verifier.release_report import ReleaseReport
 
 ALLOCATION = "allocation.json"
 MANIFEST = "manifest.json"
 VERIFICATION = "verification.json"
 
-_PART = re.compile(r"\.[0-9a-f]{16}\.part")
-"""Names of what a release that was stopped leaves in its folder: a file that is not whole."""
-
 
 @dataclass(frozen=True)
 class Published:
-    """What was written: the release, its manifest, and the internal report where one was asked for."""
+    """What was written: the release, its manifest, and the internal report where one was asked for.
+
+    `charged` says what it cost, and what is left, where it was charged to a ledger.
+    """
 
     release: Release
     manifest: dict[str, Any]
     folder: Path
     report: ReleaseReport | None
     internal: Path | None
+    charged: str | None = None
 
     def __str__(self) -> str:
         lines = [
@@ -46,6 +48,8 @@ class Published:
         if self.report is not None and self.internal is not None:
             verdict = f"{len(self.report.checks)} checks against the originals hold"
             lines.append(f"{verdict}; internal, do not pass on: {self.internal / VERIFICATION}")
+        if self.charged is not None:
+            lines.append(self.charged)
         return "\n".join(lines)
 
 
@@ -64,14 +68,18 @@ def publish(
     *,
     row_order: Literal["shuffle", "public"] | None = None,
     progress: Callable[[int, float], None] | None = None,
+    charge_to: Payer | None = None,
 ) -> Published:
     """Release `data` under the allocation, with its manifest and a copy of the allocation beside it.
 
     The folder of the table is made where it is not there. With `place.internal` the release is
     verified against the originals when all is written, and before it is there; the report
     goes into that folder. One folder holds one release: drawing again is another release and costs
-    again. Raises what `randomize_file` raises, `InputError` where something would be overwritten,
-    `VerificationError` where a check fails; then nothing is released.
+    again. It is charged to `charge_to`, and the manifest says which release of that data set it is.
+
+    Raises what `randomize_file` raises, `InputError` where something would be overwritten,
+    `VerificationError` where a check fails; then nothing is released, and `api.charging` says what becomes
+    of the charge.
     """
     from budget_opt.randomizer.files import FileOptions
     from budget_opt.randomizer.manifest import manifest
@@ -84,6 +92,10 @@ def publish(
     require_nameable(place.table)
     require_vacant(folder, text)
     require_place_inside(place)
+    bill = None
+    if charge_to is not None:
+        charge_to.require_outside(folder)
+        bill = Bill(charge_to, allocation)
     watch = None if place.internal is None else Watch(allocation, place.table.name, digest, place.internal)
     options = FileOptions(
         row_order=row_order,
@@ -91,16 +103,19 @@ def publish(
         on_batch=None if watch is None else watch.judge.add,
         before_commit=None if watch is None else watch.verify,
     )
-    with all_or_nothing(folder, place.internal) as written:
-        release = randomize_file(data, allocation, place.table, options)
+    settled = nullcontext() if bill is None else bill.settled(folder)
+    with all_or_nothing(folder, place.internal) as written, settled:
+        watched = options if bill is None else bill.watching(options)
+        release = randomize_file(data, allocation, place.table, watched)
         written.append(place.table)
         if not (folder / ALLOCATION).exists():
             write_text(text, folder / ALLOCATION, new=True)
             written.append(folder / ALLOCATION)
-        document = manifest(release, digest)
+        document = manifest(release, digest, number=1 if bill is None else bill.number)
         # the claim to the folder: of two releases at the same moment one loses here, and goes
         write_document(document, folder / MANIFEST, new=True)
-    return Published(release, document, folder, None if watch is None else watch.report, place.internal)
+    report, charged = None if watch is None else watch.report, None if bill is None else bill.receipt()
+    return Published(release, document, folder, report, place.internal, charged)
 
 
 class Watch:
@@ -211,12 +226,11 @@ def require_vacant(folder: Path, text: str, *, own: Path | None = None) -> None:
     for found in waiting:
         if found.workplace != own:
             raise InputError(f"{folder}: holds {found}. {found.ways_out}")
-    for path in folder.iterdir() if folder.exists() else ():
-        if _PART.fullmatch(path.name):
-            raise InputError(
-                f"{path}: is left of a release that was stopped, or one is being made now, and would be "
-                "passed on with this folder. Delete it where none is being made; or choose another folder."
-            )
+    for path in parts_in(folder) if folder.exists() else ():
+        raise InputError(
+            f"{path}: is left of a release that was stopped, or one is being made now, and would be "
+            "passed on with this folder. Delete it where none is being made; or choose another folder."
+        )
     beside = folder / ALLOCATION
     if beside.exists() and beside.read_bytes() != text.encode():
         raise InputError(f"{beside}: is another allocation. Choose another folder for the release.")

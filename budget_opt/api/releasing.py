@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from budget_opt.allocation import Allocation
 from budget_opt.api.arguments import require
+from budget_opt.api.charging import Bill, Payer
 from budget_opt.errors import InputError
 
 if TYPE_CHECKING:
-    from budget_opt.randomizer.files import FileOptions
+    from budget_opt.randomizer.files import FileOptions, OnReleased
     from budget_opt.randomizer.keyed_release import KeyedRelease
-    from budget_opt.randomizer.release import Release
+    from budget_opt.randomizer.release import Release, RowOrder
+    from budget_opt.randomizer.table import TableInMemory
 
 _ORDER = "Read one from a file with Allocation.read(path); the table comes first."
+_PAYER = 'Write Payer("name of the data set", ledger).'
 
 
 def randomize(
@@ -24,6 +28,7 @@ def randomize(
     *,
     release: KeyedRelease | None = None,
     row_id: str | None = None,
+    charge_to: Payer | None = None,
 ) -> Any:
     """Randomize a pandas or polars data frame or a pyarrow table; the same kind comes back.
 
@@ -37,11 +42,17 @@ def randomize(
     for what that asks of you). Rows are known by the ids in the column `row_id`, which the problem
     must list under dropped or public, or else by their positions.
 
-    Raises `DataError` (columns, counts and rows, never a value), `InputError`, `RandomSourceError`, and
-    `VerificationError` for an allocation that overspends.
+    With `charge_to` (see `Payer`) the data set of a ledger pays, before the first word is drawn. A keyed
+    release that is identical to a recorded one is free. Where the data are known under another name, it
+    warns.
+
+    Raises `DataError` (columns, counts and rows, never a value), `InputError`, `RandomSourceError`,
+    `VerificationError` for an allocation that overspends, and `BudgetExceededError` where what is left
+    is not enough; a bad table is not charged.
     """
     from budget_opt.randomizer.keyed_release import KeyedRelease, KeyedRows
-    from budget_opt.randomizer.table import randomize_table
+    from budget_opt.randomizer.release import row_order_of
+    from budget_opt.randomizer.table import TableInMemory
     from budget_opt.verifier.static import verify_privacy
 
     require(allocation, Allocation, "allocation", _ORDER)
@@ -54,13 +65,47 @@ def randomize(
             "row_id: names the rows of a keyed release, and none is given. Give release=KeyedRelease(…), or "
             "leave row_id out."
         )
+    if charge_to is not None:
+        require(charge_to, Payer, "charge_to", _PAYER)
     verify_privacy(allocation).require()
     keyed = None if release is None else KeyedRows(release, row_id)
-    return randomize_table(table, allocation, row_order=row_order, keyed=keyed).table
+    order = row_order_of(row_order, allocation.row_order)
+    fitting = TableInMemory(table, allocation, keyed)
+    return (
+        fitting.randomized(order) if charge_to is None else _paid(fitting, allocation, order, charge_to)
+    ).table
+
+
+def _paid(fitting: TableInMemory, allocation: Allocation, order: RowOrder, charge_to: Payer) -> Release:
+    """A release of the table that is paid for."""
+
+    def show(on_released: OnReleased) -> None:
+        _show(fitting.randomized(order), on_released)
+
+    bill = Bill(charge_to, allocation, show=show if fitting.keyed else None)
+    bill.reserve()
+    bill.read(fitting.codes)
+    made = fitting.randomized(order)
+    _show(made, bill.released)
+    bill.confirm()
+    return made
+
+
+def _show(release: Release, on_released: OnReleased) -> None:
+    """Show the rows of a released table as those of a file are shown."""
+    from budget_opt.tables.frames import FrameSource
+
+    for batch in FrameSource(release.table).batches(release.columns):
+        on_released(batch)
 
 
 def randomize_file(
-    source: str | Path, allocation: Allocation, target: str | Path, options: FileOptions | None = None
+    source: str | Path,
+    allocation: Allocation,
+    target: str | Path,
+    options: FileOptions | None = None,
+    *,
+    charge_to: Payer | None = None,
 ) -> Release:
     """Randomize a .csv, .csv.gz or .parquet file into another, which is there only when it is whole.
 
@@ -74,15 +119,33 @@ def randomize_file(
     makes the folder that leaves the house, with the allocation and a manifest. What comes back names the
     target, its columns and the number of rows.
 
+    With `charge_to` (see `Payer`) the data set of a ledger pays: before the first word is drawn, and back
+    only for bad input of which no report is in any file. A keyed release that is identical to a recorded
+    one is free.
+
     Raises `DataError` (the file, its columns, counts and rows, never a value), `InputError` (options; the
-    target exists or cannot be written), `RandomSourceError`, and `VerificationError` for an allocation
-    that overspends. After any of them there is no new target.
+    target exists or cannot be written), `RandomSourceError`, `VerificationError` for an allocation
+    that overspends, and `BudgetExceededError` where what is left is not enough. After any of them there is no
+    new target.
     """
-    from budget_opt.randomizer.files import FileOptions, randomize_file
+    from budget_opt.randomizer.files import FileOptions, randomize_file, show_release
     from budget_opt.verifier.static import verify_privacy
 
     require(allocation, Allocation, "allocation", _ORDER)
     if options is not None:
         require(options, FileOptions, "options", "Write FileOptions(row_order=…, release=…, row_id=…).")
+    if charge_to is not None:
+        require(charge_to, Payer, "charge_to", _PAYER)
     verify_privacy(allocation).require()
-    return randomize_file(source, allocation, target, options or FileOptions())
+    options, folder = options or FileOptions(), Path(target).parent
+    if charge_to is None:
+        return randomize_file(source, allocation, target, options)
+
+    def show(on_released: OnReleased) -> None:
+        alone = replace(options, on_released=on_released, on_batch=None, progress=None)
+        show_release(source, allocation, folder, alone)
+
+    bill = Bill(charge_to, allocation, show=None if options.release is None else show)
+    shown = options.on_batch is not None or options.on_released is not None
+    with bill.settled(folder, shown=shown):
+        return randomize_file(source, allocation, target, bill.watching(options))

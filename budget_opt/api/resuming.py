@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from budget_opt.allocation import Allocation
+from budget_opt.api.charging import Bill, Payer, new_name
 from budget_opt.api.completed import completed, published_before, said_of_report
 from budget_opt.api.publishing import (
     ALLOCATION,
@@ -59,6 +60,7 @@ class Request:
     tell: Callable[[str], None]
     row_order: Literal["shuffle", "public"] | None = None
     progress: Callable[[int, float], None] | None = None
+    charge_to: Payer | None = None
 
     @cached_property
     def text(self) -> str:
@@ -73,17 +75,20 @@ def publish_resumable(request: Request) -> Published:
     Raises what `publish` raises, and `InputError` where the state directory cannot be used, another
     process works on this release, or it was begun with other data, another allocation or order of rows.
     Faulty cells, columns that do not fit and a failed verification drop the unfinished release, as its
-    input must change. Any other interruption keeps it.
+    input must change. Any other interruption keeps it. It is charged once, by whichever run comes first, and
+    to go on it must be charged to the same data set of the same ledger.
     """
     from budget_opt.randomizer.files import require_another_file
     from budget_opt.randomizer.resuming.lock import locked
     from budget_opt.randomizer.resuming.places import places_of
-    from budget_opt.randomizer.resuming.private_files import private_folder
     from budget_opt.randomizer.resuming.unfinished import clear_remains, journal_of, open_unfinished
+    from budget_opt.tables.private_files import private_folder
 
     require_nameable(request.place.table)
     # later it would be told of by its hidden name
     require_another_file(request.data, request.place.table)
+    if request.charge_to is not None:
+        request.charge_to.require_outside(request.place.table.parent)
     places = places_of(request.place.table)
     private_folder(places.root)
     with locked(places.lock, str(request.place.table)):
@@ -93,13 +98,15 @@ def publish_resumable(request: Request) -> Published:
         if complete is not None:
             return complete
         _require_room(request, journal, places)
-        unfinished = open_unfinished(places, _circumstances(request, journal, places))
+        name = None if request.charge_to is None else new_name()
+        unfinished = open_unfinished(places, _circumstances(request, journal, places), name)
         if unfinished.journal.stage == "placed":
             published = _placed_before(request.place, unfinished)
         else:
             request.tell(_beginning(unfinished))
-            with _kept_or_dropped(unfinished, request.tell):
-                published = _released(request, unfinished)
+            bill = _bill(request, unfinished)
+            with _kept_or_dropped(unfinished, bill, request.tell):
+                published = _released(request, unfinished, bill)
         unfinished.finish()
     request.tell(f"note: the key, the journal and the waiting rows of this release are deleted. {_DELETED}")
     return published
@@ -113,8 +120,8 @@ def abandon_release(table: Path) -> str:
     """
     from budget_opt.randomizer.resuming.lock import locked
     from budget_opt.randomizer.resuming.places import places_of
-    from budget_opt.randomizer.resuming.private_files import private_folder
     from budget_opt.randomizer.resuming.unfinished import abandon, is_begun
+    from budget_opt.tables.private_files import private_folder
 
     places = places_of(table)
     if not is_begun(places):
@@ -123,6 +130,8 @@ def abandon_release(table: Path) -> str:
     with locked(places.lock, str(table)):
         journal = abandon(places)
     said = f"deleted: the key, the journal and the waiting rows of the unfinished release {table}. {_DELETED}"
+    if journal is not None and journal.charge is not None:
+        said += f"\nWhat {journal.circumstances.dataset!r} paid for it in its ledger stays spent."
     if journal is not None and journal.stage == "placed":
         return f"{said}\n{table} was whole already, with its manifest, and stays: it counts as released."
     if not os.path.lexists(table):
@@ -181,6 +190,7 @@ def _circumstances(request: Request, journal: Journal | None, places: Places) ->
     from budget_opt.randomizer.resuming.journal import Circumstances
     from budget_opt.randomizer.resuming.marks import mark_of
 
+    payer = request.charge_to
     if journal is not None and journal.stage == "placed":
         source = journal.circumstances.source
     else:
@@ -191,6 +201,8 @@ def _circumstances(request: Request, journal: Journal | None, places: Places) ->
         allocation_sha256=digest_of(request.text),
         row_order=_row_order(request),
         software=f"budget-opt {__version__}",
+        ledger=None if payer is None else payer.ledger.id,
+        dataset=None if payer is None else payer.dataset,
     )
 
 
@@ -206,7 +218,13 @@ def _beginning(unfinished: Unfinished) -> str:
     )
 
 
-def _released(request: Request, unfinished: Unfinished) -> Published:
+def _bill(request: Request, unfinished: Unfinished) -> Bill | None:
+    if request.charge_to is None:
+        return None
+    return Bill(request.charge_to, request.allocation, name=unfinished.journal.charge)
+
+
+def _released(request: Request, unfinished: Unfinished, bill: Bill | None) -> Published:
     """Randomize the rows that are not done, and put table, allocation and manifest in their places."""
     from budget_opt.randomizer.files import FileOptions
     from budget_opt.randomizer.manifest import manifest
@@ -215,22 +233,25 @@ def _released(request: Request, unfinished: Unfinished) -> Published:
 
     places, place, digest = unfinished.places, request.place, digest_of(request.text)
     watch = _watch(request, unfinished)
+    options = FileOptions(
+        row_order=request.row_order,
+        overwrite=True,
+        progress=request.progress,
+        on_batch=None if watch is None else watch.judge.add,
+        before_commit=None if watch is None else watch.verify,
+        release=unfinished.release,
+        checkpoints=unfinished,
+    )
+    if bill is not None:
+        bill.reserve()
+        options = bill.watching(options)
     with all_or_nothing(place.internal):
-        if watch is not None:
+        if options.on_batch is not None:
             done = unfinished.journal.rows
-            replay(request.data, request.allocation, unfinished.release, done, watch.judge.add)
-        options = FileOptions(
-            row_order=request.row_order,
-            overwrite=True,
-            progress=request.progress,
-            on_batch=None if watch is None else watch.judge.add,
-            before_commit=None if watch is None else watch.verify,
-            release=unfinished.release,
-            checkpoints=unfinished,
-        )
+            replay(request.data, request.allocation, unfinished.release, done, options.on_batch)
         made = randomize_file(request.data, request.allocation, places.made, options)
     release = replace(made, table=place.table)
-    document = manifest(release, digest)
+    document = manifest(release, digest, number=1 if bill is None else bill.number)
     write_text(request.text, places.workplace / ALLOCATION)
     write_document(document, places.workplace / MANIFEST)
     unfinished.enter("placing")
@@ -238,9 +259,8 @@ def _released(request: Request, unfinished: Unfinished) -> Published:
     names = (place.table.name, ALLOCATION, MANIFEST)
     place_all([Placement(places.workplace / name, places.target.with_name(name)) for name in names])
     unfinished.enter("placed")
-    return Published(
-        release, document, place.table.parent, None if watch is None else watch.report, place.internal
-    )
+    report, charged = None if watch is None else watch.report, None if bill is None else bill.receipt()
+    return Published(release, document, place.table.parent, report, place.internal, charged)
 
 
 def _watch(request: Request, unfinished: Unfinished) -> Watch | None:
@@ -262,14 +282,19 @@ def _placed_before(place: Place, unfinished: Unfinished) -> Published:
 
 
 @contextmanager
-def _kept_or_dropped(unfinished: Unfinished, tell: Callable[[str], None]) -> Iterator[None]:
+def _kept_or_dropped(
+    unfinished: Unfinished, bill: Bill | None, tell: Callable[[str], None]
+) -> Iterator[None]:
     """After a failure drop the unfinished release where its input must change, else keep it; say which."""
+    waited = unfinished.has_rows
     try:
         yield
     except BaseException as failure:
         if _is_final(failure, unfinished):
             unfinished.drop()
             tell(f"note: the unfinished release is dropped, and its key and rows are deleted. {_DELETED}")
+            if bill is not None:
+                bill.settle(failure, may_be_seen=waited)
         else:
             unfinished.close()
             tell(_how_to_go_on(unfinished))

@@ -95,6 +95,6 @@ def _as_broken(check: Check, problem: Problem) -> Broken:
     measured = float(check.measured or 0.0)
     if isinstance(check.limit, float):
         return Broken(check.claim, measured, f"{check.limit!r}", abs(measured - check.limit))
-    attribute = problem.attribute(check.claim.removeprefix("bounds of "))
+    attribute = problem.attribute(check.about[0])
     off_by = max(attribute.lower - measured, measured - attribute.upper)
     return Broken(check.claim, measured, str(check.limit), off_by)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from budget_opt.allocation import Allocation
-from budget_opt.api.arguments import require
+from budget_opt.api.arguments import require, require_gap
+from budget_opt.errors import InputError
 from budget_opt.model.problem import Problem
 
 if TYPE_CHECKING:
@@ -14,35 +16,65 @@ if TYPE_CHECKING:
 
 
 def verify(
-    allocation: Allocation, problem: Problem | None = None, certificate: str | Path | None = None
+    allocation: Allocation,
+    problem: Problem | None = None,
+    certificate: str | Path | None = None,
+    *,
+    gap: float = 1e-6,
+    subsets: Iterable[Iterable[str]] = (),
 ) -> VerificationReport:
-    """The promises of an allocation: losses from the sampler's integers, budgets, floors, value and bound.
+    """Check what an allocation promises: matrices, losses, floors, ceilings, all it states, value and bound.
 
-    `problem` is what it was made from; without it pins and bounds cannot be checked, and the report
-    says so. `certificate` is the file that `solve` wrote with the allocation: it holds the problem, and its
-    bound is evaluated again, box by box, by code that knows no solver; that may take as long as the search.
-    Raises `CertificateError`, an `InputError`, where the file is none. `.require()` raises
-    `VerificationError`.
+    `problem` is what it was made from; without it the report lists what cannot be confirmed. `certificate`
+    is the file that `solve` wrote with the allocation: it holds the problem, and its bound is evaluated
+    again, box by box, by code that knows no solver; that may take as long as the search. `gap`, 1e-12 to 1,
+    is the relative gap that counts as optimal here, whatever the file calls so: give the one that `solve`
+    was asked for. `subsets` are names of attributes, such as `[("smoker", "income")]`, whose composed loss is
+    asked for: what a change of these alone can do, which does not bound what can be learned about them.
+
+    Raises `InputError` for an unknown name or another gap, and its `CertificateError` where the certificate
+    is none. `.require()` raises `VerificationError`.
     """
     from budget_opt.verifier.certificates import StatedCertificate
+    from budget_opt.verifier.composition import require_subsets
     from budget_opt.verifier.static import verify_allocation
 
     require(allocation, Allocation, "allocation", "Read one from a file with Allocation.read(path).")
     if problem is not None:
         require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
+    gap = require_gap(gap)
+    chosen = require_subsets(allocation, subsets)
     stated = None if certificate is None else StatedCertificate(certificate)
-    return verify_allocation(allocation, problem, stated)
+    return verify_allocation(allocation, problem, stated, gap=gap, subsets=chosen)
 
 
 def verify_release(
-    allocation: Allocation, original: Any, released: Any, false_alarm: float = 1e-9
+    allocation: Allocation, original: Any = None, released: Any = None, false_alarm: float = 1e-9
 ) -> VerificationReport:
     """The release against the originals, both in the same row order. INTERNAL: do not pass the report on.
 
-    Tables or paths. `false_alarm` in (0, 1) is the probability, over all tests together, that a sound
-    release fails. `.require()` raises `VerificationError`.
+    Tables or paths. Without `original` the release is judged alone, in any order: its labels, columns and
+    rows, the manifest beside it where it is a path, and whether its shares and joint tables are possible;
+    that report says what it cannot check, and may be passed on. `false_alarm` in (0, 1) is the probability,
+    over all tests together, that a sound release fails. As text a report on originals is the verdict and
+    what fails; `.in_full` has all checks, with the smallest fault that each would notice. `.require()`
+    raises `VerificationError`.
     """
+    from budget_opt.api.publishing import digest_of, manifest_beside
+    from budget_opt.model.documents import json_text
     from budget_opt.verifier.release import verify_release
+    from budget_opt.verifier.unaided import verify_unaided
 
     require(allocation, Allocation, "allocation", "Read one from a file with Allocation.read(path).")
-    return verify_release(allocation, original, released, false_alarm=false_alarm)
+    if released is None:
+        raise InputError("released: is not given. Give the released table, or its path.")
+    if original is not None:
+        return verify_release(allocation, original, released, false_alarm=false_alarm)
+    manifest = manifest_beside(Path(released)) if isinstance(released, str | Path) else None
+    return verify_unaided(
+        allocation,
+        released,
+        manifest,
+        allocation_sha256=digest_of(json_text(allocation.to_dict())),
+        false_alarm=false_alarm,
+    )

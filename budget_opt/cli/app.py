@@ -5,13 +5,17 @@ from __future__ import annotations
 import typer
 
 from budget_opt.cli import (
+    commands_audit,
     commands_compare,
     commands_data,
     commands_export,
     commands_init,
+    commands_ledger,
     commands_plan,
     commands_problem,
     commands_report,
+    commands_show,
+    commands_strengths,
     commands_whatif,
     demo,
 )
@@ -29,11 +33,13 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("init")(commands_init.init)
 app.command("check")(commands_problem.check)
+app.command("strengths")(commands_strengths.strengths)
 app.command("solve")(commands_problem.solve)
 app.command("judge")(commands_problem.judge)
-app.command("show")(commands_problem.show)
+app.command("show")(commands_show.show)
 app.command("randomize")(commands_data.randomize)
 app.command("verify")(commands_data.verify)
+app.command("audit")(commands_audit.audit)
 app.command("estimate")(commands_data.estimate)
 app.command("whatif")(commands_whatif.whatif)
 app.command("compare")(commands_compare.compare)
@@ -41,4 +47,5 @@ app.command("plan")(commands_plan.plan)
 app.command("least-total")(commands_plan.least_total)
 app.command("report")(commands_report.report)
 app.command("export")(commands_export.export)
+app.add_typer(commands_ledger.ledger_app, name="ledger")
 app.command("schema")(commands_problem.schema)

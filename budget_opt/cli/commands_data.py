@@ -8,12 +8,19 @@ from typing import Annotated, Literal
 import typer
 
 import budget_opt as bo
+from budget_opt.api.charging import Payer
 from budget_opt.api.publishing import Place, publish, require_released_under, require_row_order
 from budget_opt.api.resuming import Request, abandon_release, publish_resumable
 from budget_opt.cli.commands_problem import AllocationFile, AsJson
 from budget_opt.cli.output import note, out, out_json
 from budget_opt.cli.progress import rows_progress
 from budget_opt.errors import InputError
+
+IN_NO_LEDGER = (
+    "note: no ledger was charged, so that nothing keeps the budget of these people from being spent again; "
+    "begin one with: budget-opt ledger init, and then give --dataset"
+)
+"""What a release is told that nobody counts."""
 
 Data = Annotated[
     Path,
@@ -62,6 +69,23 @@ def randomize(
             "--abandon", help="Delete the key and the waiting rows of an unfinished RELEASED, and do no more."
         ),
     ] = False,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The data set that pays, as it is registered in a ledger (budget-opt ledger): refused where "
+            "not enough is left, and charged before the first word is drawn.",
+        ),
+    ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The ledger with --dataset. Default: the one in your state directory."
+        ),
+    ] = None,
+    ahead: Annotated[
+        bool, typer.Option("--ahead", help="Let it take from the planned waves that are still to come.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Randomize a table; writes it with its manifest, and the allocation, into the output's folder."""
@@ -69,12 +93,17 @@ def randomize(
         _abandon(output, resume=resume)
         return
     place = Place(output, internal)
+    payer = payer_of(dataset, ledger, ahead=ahead)
     with rows_progress() as progress:
         if resume:
             found = bo.Allocation.read(allocation)
-            published = publish_resumable(Request(found, data, place, note, row_order, progress))
+            published = publish_resumable(Request(found, data, place, note, row_order, progress, payer))
         else:
-            published = publish(allocation, data, place, row_order=row_order, progress=progress)
+            published = publish(
+                allocation, data, place, row_order=row_order, progress=progress, charge_to=payer
+            )
+    if payer is None:
+        note(IN_NO_LEDGER)
     if not published.release.rows:
         note("note: the table has no rows")
     if data.resolve().parent == output.resolve().parent:
@@ -83,6 +112,15 @@ def randomize(
         out_json(published.manifest)
     else:
         out(str(published))
+
+
+def payer_of(dataset: str | None, ledger: Path | None, *, ahead: bool) -> Payer | None:
+    """Who pays, by the options of a command; None without --dataset."""
+    if dataset is None:
+        if ledger is not None or ahead:
+            raise InputError("--ledger, --ahead: need the data set that pays. Give its name with --dataset.")
+        return None
+    return Payer(dataset, None if ledger is None else bo.Ledger.open(ledger), ahead=ahead, tell=note)
 
 
 def _abandon(output: Path, *, resume: bool) -> None:
@@ -96,27 +134,44 @@ def verify(
     problem: Annotated[Path | None, typer.Option(metavar="P", help="The problem it was made from.")] = None,
     original: Annotated[Path | None, typer.Option(metavar="DATA", help="The original table.")] = None,
     released: Annotated[
-        Path | None, typer.Option(metavar="RELEASED", help="The release, in the original's row order.")
+        Path | None,
+        typer.Option(
+            metavar="RELEASED",
+            help="The release: with --original in its row order, alone for what can be said without it.",
+        ),
     ] = None,
     certificate: Annotated[
         Path | None, typer.Option(metavar="FILE", help="What solve wrote to prove the bound.")
     ] = None,
+    subset: Annotated[
+        list[str] | None,
+        typer.Option(metavar="a,b", help="Attributes whose composed loss is asked for; repeat for more."),
+    ] = None,
+    gap: Annotated[
+        float,
+        typer.Option(metavar="G", help="The relative gap that counts as optimal, whatever the file says."),
+    ] = 1e-6,
+    details: Annotated[
+        bool, typer.Option("--details", help="A line for every check, also where many of a kind hold.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check what an allocation, its certificate and a release promise; exit code 1 where something fails."""
-    if (original is None) != (released is None):
-        raise InputError("--original and --released: only one is given. Give both, or neither.")
+    if original is not None and released is None:
+        raise InputError("--original: is given without --released. Give the released table too.")
     found = bo.Allocation.read(allocation)
     asked = None if problem is None else bo.Problem.read(problem)
-    reports = [bo.verify(found, problem=asked, certificate=certificate)]
-    if original is not None and released is not None:
+    subsets = [[name.strip() for name in names.split(",")] for names in subset or []]
+    reports = [bo.verify(found, problem=asked, certificate=certificate, gap=gap, subsets=subsets)]
+    if released is not None:
         require_released_under(released, allocation)
-        require_row_order(released)
+        if original is not None:
+            require_row_order(released)
         reports.append(bo.verify_release(found, original=original, released=released))
     if as_json:
         out_json([report.to_dict() for report in reports])
     else:
-        out("\n\n".join(str(report) for report in reports))
+        out("\n\n".join(report.in_full if details else report.summary for report in reports))
     if not all(report.holds for report in reports):
         raise typer.Exit(1)
 

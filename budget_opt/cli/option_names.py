@@ -11,7 +11,7 @@ import typer
 from budget_opt.cli.app import app
 from budget_opt.errors import InputError
 
-_PYTHON = {"whatif": {"total_epsilon": "--epsilon"}}
+_PYTHON = {"whatif": {"total_epsilon": "--epsilon"}, "show": {"priors": "--prior"}}
 """Options that are named otherwise than the argument, by command."""
 _NAMED = re.compile(r"(\w+)(?=: )")
 _GIVEN = re.compile(r"\b(\w+)=\"(\w+)\"")
@@ -37,13 +37,15 @@ def as_typed(error: InputError, arguments: Sequence[str]) -> InputError:
 
 def _options(arguments: Sequence[str]) -> dict[str, str]:
     """Options of the command by the names that they have in Python."""
-    name = arguments[0] if arguments else ""
-    command = getattr(typer.main.get_command(app), "commands", {}).get(name)
-    if command is None:
-        return {}
+    command, named = typer.main.get_command(app), list(arguments)
+    # a command of commands, such as ledger, is followed by one of them
+    while commands := getattr(command, "commands", {}):
+        if not named or named[0] not in commands:
+            return {}
+        command = commands[named.pop(0)]
     stated = {
         parameter.name: max(parameter.opts, key=len)
         for parameter in command.params
         if parameter.param_type_name == "option"
     }
-    return stated | _PYTHON.get(name, {})
+    return stated | _PYTHON.get(arguments[0], {})

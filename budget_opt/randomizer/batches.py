@@ -5,7 +5,8 @@
 
 A report is a function of the row's id and the cell (`drawing`), so a batch that is randomized twice, in
 another process or cut otherwise gives the same reports, and all of them are those of one machine. Who calls
-it must see to it that no two rows of the whole table share an id (`unique_names` says why).
+it must see to it that no two rows of the whole table share an id (`unique_names` says why), and that no
+person has more of them than the problem allows (`persons`): a batch does not show either.
 """
 
 from __future__ import annotations

@@ -17,9 +17,10 @@ from budget_opt.errors import InputError
 from budget_opt.randomizer.drawing import Drawing, drawing_for
 from budget_opt.randomizer.held import HeldRows
 from budget_opt.randomizer.keyed_release import KeyedRelease, KeyedRows
+from budget_opt.randomizer.persons import person_ids, require_few, require_person_column
 from budget_opt.randomizer.plan import Plan, plan_for
-from budget_opt.randomizer.release import Release, row_order_of
-from budget_opt.randomizer.row_names import RowIds, RowNames, positions, require_row_id
+from budget_opt.randomizer.release import Release, RowOrder, row_order_of
+from budget_opt.randomizer.row_names import Ids, RowIds, RowNames, positions, require_row_id
 from budget_opt.randomizer.sinks import HeldInOrder, InOrder, Shuffled, Sink
 from budget_opt.randomizer.spool import Spool, damaged, unnamed_spool
 from budget_opt.randomizer.unique_names import require_unique
@@ -43,6 +44,9 @@ Progress: TypeAlias = "Callable[[int, float], None]"
 First the rows that were read and randomized; then, where rows are held until all are there, from a lower
 number on again the rows that were written.
 """
+
+OnReleased: TypeAlias = "Callable[[pa.RecordBatch], None]"
+"""Takes the next rows of the release, as they go into the file and in their order there."""
 
 
 class SavedSpool(NamedTuple):
@@ -92,12 +96,15 @@ class FileOptions:
     - `release`: a `KeyedRelease`, from whose key every word is drawn; None for fresh words.
     - `row_id`: the column of integers or text that names the rows of a keyed release, listed under dropped
       or public in the problem; None names them by position. It is released only where it is public.
+    - `before_words()`: called when the columns are known to fit, before the first word is drawn and before
+      there is any new file.
+    - `on_released(batch)`: shown the released rows, in batches and in the order in which they are written.
     - `before_commit()`: called when all rows are written, before the target is there.
     - `on_batch`: internal, for checks: it is shown the originals beside the reports (see `OnBatch`).
     - `checkpoints`: for `budget-opt randomize --resume`, which keeps what they need. Rows that are done
       are skipped, by `on_batch` and `progress` too.
 
-    What `progress`, `before_commit` or `on_batch` raise stops the release. Raises `InputError` for another
+    What any of these calls raises stops the release. Raises `InputError` for another
     `row_order`, for a `row_id` without a `release`, and for `checkpoints` without one or with ids.
     """
 
@@ -106,6 +113,8 @@ class FileOptions:
     overwrite: bool = False
     progress: Progress | None = None
     on_batch: OnBatch | None = None
+    before_words: Callable[[], None] | None = None
+    on_released: OnReleased | None = None
     before_commit: Callable[[], None] | None = None
     release: KeyedRelease | None = None
     row_id: str | None = None
@@ -138,32 +147,65 @@ def randomize_file(
     are written as they are read; otherwise the reports and the public columns, never an original, wait on
     disk, beside the target in a file without a name, until all are read, and are shuffled. `overwrite`
     allows the target to exist, `include_empty` also releases the attributes without a sampler, as pure
-    noise. What `progress`, `on_batch` or `before_commit` raise stops the release. `words` are for tests:
+    noise. What the calls of the options raise stops the release. `words` are for tests:
     what they release is marked as not private.
 
     Raises `DataError` (columns without a budget or absent; cells outside their domains, all of the
-    file at once; ids of rows that are missing or not unique; a broken file), `InputError` (row_order; the
+    file at once; ids of rows that are missing or not unique; persons with more records than the problem
+    allows, see `persons`; a broken file), `InputError` (row_order; the
     target exists or cannot be written) and `RandomSourceError`. After any of them there is no target.
     """
-    options = options or FileOptions()
+    options, target = options or FileOptions(), Path(target)
     order = row_order_of(options.row_order, allocation.row_order)
-    table, target = open_file(source), Path(target)
     require_another_file(Path(source), target)
-    plan = plan_for(table, allocation, include_empty=options.include_empty)
-    if options.row_id is not None:
-        require_row_id(options.row_id, table.names, allocation)
-    shuffled = order == "shuffle"
+    table, plan = _fitting(source, allocation, options)
+    if options.before_words is not None:
+        options.before_words()
     with closing(drawing_for(plan.randomized, words, options.keyed)) as drawing:
         work = _Work(table, plan, drawing, options)
         with open_writer(target, _schema(table, plan), overwrite=options.overwrite) as writer:
-            with _sink(work, writer, target.parent, shuffled=shuffled) as (sink, done):
-                rows = _pass(work, sink, done)
-                if options.checkpoints is not None:
-                    options.checkpoints.all_randomized()
-                sink.finish(_written(options.progress, rows))
+            rows = _drawn(work, _Shown(writer, options.on_released), target.parent, order)
             if options.before_commit is not None:
                 options.before_commit()
     return Release(target, plan.columns, rows, order, private=words is None)
+
+
+def show_release(source: str | Path, allocation: Allocation, folder: Path, options: FileOptions) -> None:
+    """Compute a keyed release and show its rows to `options.on_released`, without a file of it.
+
+    Rows that are to be shuffled wait in a file without a name in `folder`. Raises `ValueError` for a release
+    of fresh words, which nobody would have, and else what `randomize_file` does.
+    """
+    if options.release is None:
+        raise ValueError("only a keyed release can be shown and be made afterwards")
+    table, plan = _fitting(source, allocation, options)
+    with closing(drawing_for(plan.randomized, None, options.keyed)) as drawing:
+        order = row_order_of(options.row_order, allocation.row_order)
+        _drawn(_Work(table, plan, drawing, options), _Shown(None, options.on_released), folder, order)
+
+
+def _fitting(source: str | Path, allocation: Allocation, options: FileOptions) -> tuple[FileSource, Plan]:
+    """The table, and what becomes of its columns; `DataError` where they do not fit."""
+    table = open_file(source)
+    plan = plan_for(table, allocation, include_empty=options.include_empty)
+    if options.row_id is not None:
+        require_row_id(options.row_id, table.names, allocation)
+    require_person_column(plan.unit, table.names)
+    return table, plan
+
+
+class _Shown(NamedTuple):
+    """Writes what is released, where there is a writer, and shows it to whoever wants to see it."""
+
+    writer: TableWriter | None
+    on_released: OnReleased | None
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """The next rows."""
+        if self.on_released is not None:
+            self.on_released(batch)
+        if self.writer is not None:
+            self.writer.write(batch)
 
 
 class _Work(NamedTuple):
@@ -173,6 +215,17 @@ class _Work(NamedTuple):
     plan: Plan
     drawing: Drawing
     options: FileOptions
+
+
+def _drawn(work: _Work, writer: TableWriter, folder: Path, order: RowOrder) -> int:
+    """Read the table and hand over its release; the number of rows."""
+    options = work.options
+    with _sink(work, writer, folder, shuffled=order == "shuffle") as (sink, done):
+        rows = _pass(work, sink, done)
+        if options.checkpoints is not None:
+            options.checkpoints.all_randomized()
+        sink.finish(_written(options.progress, rows))
+    return rows
 
 
 @contextmanager
@@ -208,10 +261,15 @@ def _pass(work: _Work, sink: Sink, done: int) -> int:
     """
     table, plan, drawing, options = work
     encoders, findings, rows, ids = encoders_for(table, plan.domains), Findings(), done, _ids(options)
-    columns = list(plan.columns if ids is None else dict.fromkeys((*plan.columns, ids.column_name)))
+    persons = person_ids(plan.unit)
+    beside = [one.column_name for one in (ids, persons) if one is not None]
+    columns = list(dict.fromkeys((*plan.columns, *beside)))
     for first_row, batch in numbered(table.batches(columns, skip=done), done):
         codes = encoded(batch, encoders, findings, first_row)
         names = _names(ids, findings, first_row, batch)
+        if persons is not None:
+            with findings.collecting(persons.column_name):
+                persons.check(findings, batch.column(persons.column_name), first_row)
         rows += batch.num_rows
         if not findings:
             released = drawing.reports(codes, names)
@@ -225,6 +283,8 @@ def _pass(work: _Work, sink: Sink, done: int) -> int:
     findings.require_none(table.title, place_in(table))
     if ids is not None:
         require_unique(lambda: _all_names(table, ids), ids.column_name)
+    if persons is not None:
+        require_few(lambda: _all_names(table, persons), plan.unit)
     return rows
 
 
@@ -241,7 +301,7 @@ def _names(ids: RowIds | None, findings: Findings, first_row: int, batch: pa.Rec
     return positions(first_row, batch.num_rows)
 
 
-def _all_names(table: FileSource, ids: RowIds) -> Iterator[tuple[int, RowNames]]:
+def _all_names(table: FileSource, ids: Ids) -> Iterator[tuple[int, RowNames]]:
     """The names of all rows of a table in which none is missing."""
     for first_row, batch in numbered(table.batches([ids.column_name])):
         yield first_row, ids.names(Findings(), batch.column(0), first_row)

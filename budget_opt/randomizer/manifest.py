@@ -17,9 +17,10 @@ VERSION: Literal[1] = 1
 class Manifest(BaseModel):
     """What a release is: nothing in it was computed from the originals but the public number of rows.
 
-    `release` is the number of this release of the same data as far as its maker said, from 1; every
-    one costs its loss again. `private`
-    is false where the random words were not secret.
+    `release` is the number of this release in its data set's ledger, from 1, and 1 where no ledger has it; a
+    number that was given up is not given again. Every release costs its loss again. A ledger that does not
+    know the number is an older copy (`budget-opt ledger check`). `private` is false where the random words
+    were not secret.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -40,7 +41,7 @@ def manifest(release: Release, allocation_sha256: str, *, number: int = 1) -> di
     """The manifest of a release, as it stands in manifest.json.
 
     `allocation_sha256` is of the bytes of the allocation file that lies beside it, in hexadecimal;
-    `number` says the how-manieth release of the same data this is. Raises `ValueError` (pydantic) for
+    `number` is that of the release in its data set's ledger. Raises `ValueError` (pydantic) for
     a hash that is none, or a number below 1.
     """
     return Manifest(

@@ -9,15 +9,20 @@ from functools import cached_property
 from budget_opt.allocation import AllocatedAttribute, Allocation
 from budget_opt.errors import DataError
 from budget_opt.model.domain import Domain
+from budget_opt.model.moment import Unit
 from budget_opt.tables.source import Source, listed, require_columns
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The released columns in the table's order; `randomized` by name, all others are public."""
+    """The released columns in the table's order; `randomized` by name, all others are public.
+
+    `unit` says whose privacy the allocation is for, and how many records a person may have.
+    """
 
     columns: tuple[str, ...]
     randomized: Mapping[str, AllocatedAttribute]
+    unit: Unit
 
     @cached_property
     def domains(self) -> dict[str, Domain]:
@@ -60,7 +65,7 @@ def plan_for(source: Source, allocation: Allocation, *, include_empty: bool) -> 
             f"{source.title}: no column would be released: every attribute has epsilon 0 or is dropped. "
             "Give an attribute a budget, or ask for the empty columns."
         )
-    return Plan(columns, {name: randomized[name] for name in columns if name in randomized})
+    return Plan(columns, {name: randomized[name] for name in columns if name in randomized}, allocation.unit)
 
 
 def _require_flat(public: Sequence[str], source: Source) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ import numpy as np
 from budget_opt.allocation import Allocation
 from budget_opt.randomizer.drawing import ascending, drawing_for
 from budget_opt.randomizer.keyed_release import KeyedRows
+from budget_opt.randomizer.persons import person_ids, require_few, require_person_column
 from budget_opt.randomizer.plan import Plan, plan_for
-from budget_opt.randomizer.release import Release, row_order_of
+from budget_opt.randomizer.release import Release, RowOrder, row_order_of
 from budget_opt.randomizer.row_names import RowIds, RowNames, positions, require_row_id, unnamed
 from budget_opt.randomizer.unique_names import require_unique
 from budget_opt.randomizer.words import SeededWords
@@ -39,31 +41,50 @@ def randomize_table(
     as not private.
 
     Raises `DataError` (columns without a budget or absent, cells outside their domains: all at once,
-    before a word is drawn; ids of rows that are missing or not unique), `InputError` (row_order) and
-    `RandomSourceError`.
+    before a word is drawn; ids of rows that are missing or not unique; persons with more records than the
+    problem allows, see `persons`), `InputError` (row_order) and `RandomSourceError`.
     """
     kind = row_order_of(row_order, allocation.row_order)
-    source = FrameSource(table)
-    plan = plan_for(source, allocation, include_empty=include_empty)
-    if keyed is not None and keyed.row_id is not None:
-        require_row_id(keyed.row_id, source.names, allocation)
-    codes, names = _read(source, plan, keyed)
-    drawing = drawing_for(plan.randomized, words, keyed)
-    try:
-        reports = drawing.reports(codes, names)
-        order = _same_order(source.rows) if kind == "public" else ascending(drawing.order_keys(names))
-    finally:
-        drawing.close()
-    labels = {
-        name: Labels(reports[name][order], attribute.domain) for name, attribute in plan.randomized.items()
-    }
-    return Release(
-        table=source.rebuilt(plan.columns, labels, order),
-        columns=plan.columns,
-        rows=source.rows,
-        row_order=kind,
-        private=words is None,
-    )
+    return TableInMemory(table, allocation, keyed, include_empty=include_empty).randomized(kind, words)
+
+
+class TableInMemory:
+    """A table whose cells all fit, and of which nothing has been drawn yet.
+
+    `codes` has those of the originals, by attribute; `keyed` is the keyed release of it, if any. Raises the
+    `DataError` and `InputError` of `randomize_table`.
+    """
+
+    def __init__(
+        self,
+        table: Any,
+        allocation: Allocation,
+        keyed: KeyedRows | None = None,
+        *,
+        include_empty: bool = False,
+    ) -> None:
+        self._source, self.keyed = FrameSource(table), keyed
+        self._plan = plan_for(self._source, allocation, include_empty=include_empty)
+        if keyed is not None and keyed.row_id is not None:
+            require_row_id(keyed.row_id, self._source.names, allocation)
+        require_person_column(self._plan.unit, self._source.names)
+        self.codes, self._names = _read(self._source, self._plan, keyed)
+
+    def randomized(self, row_order: RowOrder, words: SeededWords | None = None) -> Release:
+        """A release of the table: every call is another one, unless it is keyed."""
+        source, plan = self._source, self._plan
+        with closing(drawing_for(plan.randomized, words, self.keyed)) as drawing:
+            reports = drawing.reports(self.codes, self._names)
+            same = row_order == "public"
+            order = _same_order(source.rows) if same else ascending(drawing.order_keys(self._names))
+        labels = {name: Labels(reports[name][order], domain) for name, domain in plan.domains.items()}
+        return Release(
+            table=source.rebuilt(plan.columns, labels, order),
+            columns=plan.columns,
+            rows=source.rows,
+            row_order=row_order,
+            private=words is None,
+        )
 
 
 def _read(source: FrameSource, plan: Plan, keyed: KeyedRows | None) -> tuple[dict[str, Codes], RowNames]:
@@ -77,9 +98,15 @@ def _read(source: FrameSource, plan: Plan, keyed: KeyedRows | None) -> tuple[dic
     if ids is not None:
         with findings.collecting(ids.column_name):
             names = ids.names(findings, source.column(ids.column_name), 0)
+    persons = person_ids(plan.unit)
+    if persons is not None:
+        with findings.collecting(persons.column_name):
+            of_persons = persons.names(findings, source.column(persons.column_name), 0)
     findings.require_none()
     if ids is not None:
         require_unique(lambda: iter([(0, names)]), ids.column_name)
+    if persons is not None:
+        require_few(lambda: iter([(0, of_persons)]), plan.unit)
     return codes, names
 
 

@@ -8,6 +8,7 @@ kill. It is brought to the disk before it gets its name. Its mode is what the pr
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -21,19 +22,23 @@ from budget_opt.tables.translation import translated
 
 T = TypeVar("T")
 
+_PART = re.compile(r"\.[0-9a-f]{16}\.part")
+"""What `hidden_in` gives."""
+
 
 class NewFile:
     """A file in the making, in a folder: write to `raw`, then `complete` it and let it `appear`.
 
-    Raises `OSError`.
+    It never has more rights than `mode`. Raises `OSError`.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, mode: int = 0o666) -> None:
         self._part: Path | None = None
-        unnamed = _unnamed(folder)
+        unnamed = _unnamed(folder, mode)
         if unnamed is None:
             self._part = hidden_in(folder)
-            unnamed = self._part.open("xb")
+            self._part.touch(mode, exist_ok=False)
+            unnamed = self._part.open("wb")
         self.raw: IO[bytes] = unnamed
 
     def complete(self) -> None:
@@ -93,6 +98,11 @@ def hidden_in(folder: Path) -> Path:
     return folder / f".{secrets.token_hex(8)}.part"
 
 
+def parts_in(folder: Path) -> list[Path]:
+    """The hidden files and folders in a folder that are in the making, or were left by a kill."""
+    return [path for path in folder.iterdir() if _PART.fullmatch(path.name)]
+
+
 def require_free(target: Path, *, overwrite: bool) -> None:
     """`InputError` where the target exists and may not be overwritten, or its folder does not exist."""
     if not target.parent.is_dir():
@@ -141,14 +151,14 @@ def _taken(target: Path) -> InputError:
     )
 
 
-def _unnamed(folder: Path) -> IO[bytes] | None:
+def _unnamed(folder: Path, mode: int) -> IO[bytes] | None:
     """A file without a name, None where there is none, or where it could not be named when it is whole."""
     flag = getattr(os, "O_TMPFILE", None)
     if flag is None:
         return None
 
     def opened() -> IO[bytes]:
-        return os.fdopen(os.open(folder, flag | os.O_RDWR, 0o666), "wb")
+        return os.fdopen(os.open(folder, flag | os.O_RDWR, mode), "wb")
 
     trial = hidden_in(folder)
     try:

@@ -11,7 +11,7 @@ import budget_opt as bo
 from budget_opt.api.publishing import Watch
 from budget_opt.randomizer.files import FileOptions, randomize_file
 from budget_opt.randomizer.keyed_release import KeyedRelease
-from budget_opt.randomizer.resuming.private_files import remove
+from budget_opt.tables.private_files import remove
 from tests.cli.killable import Ended, Killable, Order
 
 ROWS = 500
@@ -73,9 +73,9 @@ class Desk:
         return self.target.with_name(f".{self.target.name}.unfinished")
 
     def state(self) -> list[str]:
-        """What is in the state directory, but for what a killed process locked."""
-        names = sorted(path.name for path in (self.folder / "state").rglob("*"))
-        return [name for name in names if not name.endswith(".lock")]
+        """What is in the state directory, but for what a killed process locked, and how far a ledger is."""
+        paths = sorted((self.folder / "state").rglob("*"))
+        return [path.name for path in paths if path.suffix != ".lock" and "ledgers" not in path.parts]
 
     def is_complete(self) -> bool:
         """Whether the release is whole and no key or journal is left."""

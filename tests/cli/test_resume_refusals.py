@@ -14,11 +14,12 @@ import pytest
 
 from budget_opt.api.publishing import Watch
 from budget_opt.cli import main
+from budget_opt.cli.commands_data import IN_NO_LEDGER
 from budget_opt.errors import VerificationError
 from budget_opt.randomizer import files, sorting
 from budget_opt.randomizer.resuming import unfinished
-from budget_opt.randomizer.resuming.places import STATE_DIR
 from budget_opt.tables import csv_files, reading
+from budget_opt.tables.state_directory import STATE_DIR
 
 
 @pytest.fixture
@@ -141,7 +142,7 @@ def test_without_resume_no_state_is_kept_and_nothing_is_said_of_it(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*RELEASE]) == 0
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err == f"{IN_NO_LEDGER}\n"
     assert not (here / "state").exists()
 
 

@@ -12,13 +12,22 @@ from hypothesis import strategies as st
 
 from budget_opt.errors import DataError, InputError
 from budget_opt.randomizer.resuming import lock, unfinished
-from budget_opt.randomizer.resuming.journal import Circumstances, Journal, differences, read_journal
+from budget_opt.randomizer.resuming.journal import (
+    FORMAT,
+    VERSION,
+    Circumstances,
+    Journal,
+    _digest,
+    differences,
+    read_journal,
+)
 from budget_opt.randomizer.resuming.lock import locked
 from budget_opt.randomizer.resuming.marks import Mark, mark_of
-from budget_opt.randomizer.resuming.places import STATE_DIR, Places, places_of
+from budget_opt.randomizer.resuming.places import Places, places_of
 from budget_opt.randomizer.resuming.placing import Placement, place_all
-from budget_opt.randomizer.resuming.private_files import private_folder, remove_folder, require_private_folder
 from budget_opt.randomizer.resuming.unfinished import clear_remains, is_begun, open_unfinished
+from budget_opt.tables.private_files import private_folder, remove_folder, require_private_folder
+from budget_opt.tables.state_directory import STATE_DIR
 
 CIRCUMSTANCES = Circumstances(
     target="/house/public/r.csv",
@@ -179,8 +188,18 @@ def test_a_journal_comes_back_as_it_was_written_and_holds_no_more_than_it_says(
     journal = read_journal(path)
     assert (journal.circumstances, journal.rows, journal.length) == (CIRCUMSTANCES, 70, 4000)
     assert set(json.loads(content)) == {
-        *("format", "version", "circumstances", "stage", "rows", "length", "new_folders", "report", "sha256")
+        *("format", "version", "circumstances", "stage", "rows", "length", "new_folders", "report", "charge"),
+        "sha256",
     }
+
+
+def test_a_journal_of_before_there_were_ledgers_is_still_read(tmp_path: Path) -> None:
+    circumstances = CIRCUMSTANCES.model_dump(mode="json", exclude={"ledger", "dataset"})
+    content = {"format": FORMAT, "version": VERSION, "circumstances": circumstances, "stage": "writing"}
+    content |= {"rows": 7, "length": 9, "new_folders": [], "report": None}
+    (tmp_path / "journal.json").write_text(json.dumps({**content, "sha256": _digest(content)}))
+    journal = read_journal(tmp_path / "journal.json")
+    assert (journal.rows, journal.charge, journal.circumstances) == (7, None, CIRCUMSTANCES)
 
 
 @given(data=st.data())

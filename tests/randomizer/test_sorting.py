@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from budget_opt.model.moment import Unit
 from budget_opt.randomizer import sorting
 from budget_opt.randomizer.drawing import OrderKeys
 from budget_opt.randomizer.held import HeldRows
@@ -139,7 +140,7 @@ def test_public_columns_of_every_flat_type_come_back(tmp_path: Path, kind: str, 
     column = COLUMNS[kind]
     values = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     original = pa.record_batch({"x": column})
-    held = HeldRows(Plan(("x",), {}), original.schema, with_keys=True)
+    held = HeldRows(Plan(("x",), {}, Unit()), original.schema, with_keys=True)
     keys = np.array([[3, 0], [0, 9], [2, 0], [1, 0]], dtype=np.uint64)
     parts: list[Any] = []
     new_spool = functools.partial(unnamed_spool, folder=tmp_path)

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budget_opt.errors import DataError
-from budget_opt.randomizer import unique_names
+from budget_opt.randomizer import repeated_names
+from budget_opt.randomizer.repeated_names import NamedRows
 from budget_opt.randomizer.row_names import RowIds, RowNames
-from budget_opt.randomizer.unique_names import NamedRows, require_unique
+from budget_opt.randomizer.unique_names import require_unique
 from budget_opt.tables.findings import Findings
 from tests.randomizer.keyed_cells import names_of, release_under
 
@@ -75,7 +76,7 @@ def test_texts_that_stand_twice_are_found_as_well(texts: list[str], room: int) -
 def test_different_names_that_have_one_mark_are_no_duplicates() -> None:
     sign = 0x9E3779B97F4A7C15
     values = [5, -(2**63) + 7, 2**63 + 7 + sign - 2**64, 6, 4]
-    marks = unique_names._marks(names_of(*values))
+    marks = repeated_names._marks(names_of(*values))
     assert marks[1] == marks[2]
     rows, read = in_parts(names_of(*values), 2)
     require_unique(rows, "person")
@@ -123,7 +124,7 @@ def test_a_column_of_few_values_is_refused_in_flat_memory_and_without_looping_ov
 def test_where_too_many_stand_twice_the_count_is_said_to_be_a_lower_bound(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(unique_names, "SUSPECTS", 10)
+    monkeypatch.setattr(repeated_names, "SUSPECTS", 10)
     rows, _ = in_parts(names_of(*list(range(50)) * 2), 7)
     with pytest.raises(DataError, match="at least 20 of them") as told:
         require_unique(rows, "person", room=16)

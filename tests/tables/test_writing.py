@@ -41,7 +41,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def hide_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole_files, "_unnamed", lambda folder: None)
+    monkeypatch.setattr(whole_files, "_unnamed", lambda folder, mode: None)
 
 
 def batch(codes: list[int | None]) -> pa.RecordBatch:
@@ -253,7 +253,7 @@ def test_r28_a_full_disk_is_an_error_and_nothing_is_left(
     monkeypatch.setattr(
         Path,
         "open",
-        lambda path, mode: _FullDisk(io.FileIO(path, "x"), room) if mode == "xb" else opened(path, mode),
+        lambda path, mode: _FullDisk(io.FileIO(path, "w"), room) if mode == "wb" else opened(path, mode),
     )
 
     def write() -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from budget_opt.engines.batch_tasks import CHECKED, CheckTask
 from budget_opt.errors import DataError, InputError
+from budget_opt.model.moment import Unit
+from budget_opt.randomizer.persons import too_many_rows
 from budget_opt.tables.findings import Findings
 from budget_opt.tables.translation import translated
 
@@ -73,6 +75,24 @@ def require_sound_rows(rows: DataFrame, task: CheckTask, row_id: str) -> None:
     findings.require_none()
     if repeated is not None:
         raise repeated
+
+
+def require_few_rows(column: DataFrame, unit: Unit) -> None:
+    """One Spark job over the column of persons: `DataError` for missing ids, and for too many rows of one."""
+    from pyspark.sql.functions import expr
+
+    (name,) = column.columns
+    told = column.groupBy(name).count().filter(f"{name} IS NULL OR count > {unit.max_rows}")
+    sums = told.agg(expr(f"sum(CASE WHEN {name} IS NULL THEN count END)"), expr(f"count({name})"))
+    ((missing, persons),) = translated(sums.collect, not_evaluated)
+    if missing:
+        raise DataError(
+            f"column {unit.id!r}: is missing, and tells no person, in {missing} rows. Fill the cells.",
+            column=unit.id,
+            count=missing,
+        )
+    if persons:
+        raise too_many_rows(unit, persons)
 
 
 def _repeated(row_id: str, ids: int, rows: int) -> DataError:

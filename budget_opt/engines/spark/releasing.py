@@ -10,12 +10,19 @@ import pyarrow as pa
 from budget_opt.allocation import Allocation
 from budget_opt.api.arguments import require
 from budget_opt.engines.batch_tasks import CheckTask, ReleaseTask, positional
-from budget_opt.engines.spark.checking import not_evaluated, require_dataframe, require_sound_rows
+from budget_opt.engines.spark.checking import (
+    not_evaluated,
+    require_dataframe,
+    require_few_rows,
+    require_sound_rows,
+)
 from budget_opt.engines.spark.runtime import require_pyspark
 from budget_opt.engines.spark.types import arrow_type, spark_type
 from budget_opt.errors import DataError
+from budget_opt.model.moment import Unit
 from budget_opt.randomizer.batches import BatchRandomizer
 from budget_opt.randomizer.keyed_release import KeyedRelease
+from budget_opt.randomizer.persons import require_person_column
 from budget_opt.randomizer.release import row_order_of
 from budget_opt.tables.source import TABLE, require_names
 from budget_opt.tables.translation import translated
@@ -50,9 +57,9 @@ def randomize(
     With "public" they stand as in `dataframe`, as far as Spark keeps an order: within a partition, and for
     partitions that follow each other as in a file; after a join or groupBy there is none to keep.
 
-    All rows are looked at in one Spark job before this returns. The result is computed when it is used, every
-    time anew from the source, which must not change in between: a changed cell is released as in a further
-    wave, and a cell outside its domain ends that computation.
+    All rows are looked at in one Spark job before this returns, in two where the unit is a person. The
+    result is computed when it is used, every time anew from the source, which must not change in between: a
+    changed cell is released as in a further wave, and a cell outside its domain ends that computation.
 
     The workers get keys that are derived from the release's: who has one of these and the release can undo
     it. On a network that others see, set spark.authenticate and spark.network.crypto.enabled; on disks that
@@ -62,7 +69,8 @@ def randomize(
     logs of errors in `dataframe`'s own plan, which may quote cells, is as it is without us.
 
     Raises `InputError` (no pyspark, no DataFrame of Spark >= 4.0, `row_order`), `DataError` (columns; cells
-    outside their domains; ids that are missing or stand twice: columns and counts, never a value), and
+    outside their domains; ids that are missing or stand twice; persons with more rows than the problem
+    allows: columns and counts, never a value), and
     `VerificationError` for an allocation that overspends.
     """
     require_pyspark()
@@ -75,6 +83,7 @@ def randomize(
     rows = _by_position(dataframe, used)
     randomizer = _randomizer(_schema(dataframe, rows, used), allocation, release, row_id)
     require_sound_rows(rows, CheckTask(randomizer, tuple(used)), row_id)
+    _require_few_rows(dataframe, allocation.unit)
     public = {field.name: field for field in dataframe.schema if field.name in allocation.public}
     return _released(rows, randomizer, used, public, ordered=ordered)
 
@@ -95,6 +104,13 @@ def _used(dataframe: DataFrame, allocation: Allocation, row_id: str) -> list[str
     """The columns that the workers need, in the table's order."""
     wanted = {attribute.name for attribute in allocation.attributes} | set(allocation.public) | {row_id}
     return [name for name in require_names(dataframe.columns, TABLE) if name in wanted]
+
+
+def _require_few_rows(dataframe: DataFrame, unit: Unit) -> None:
+    """`DataError` where a person has more rows than the problem allows, or the table does not tell."""
+    require_person_column(unit, dataframe.columns)
+    if unit.id is not None:
+        require_few_rows(_by_position(dataframe, [unit.id]), unit)
 
 
 def _by_position(dataframe: DataFrame, used: Sequence[str]) -> DataFrame:

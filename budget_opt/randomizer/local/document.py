@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, TypeVar
 
 from budget_opt.errors import MISSING, AllocationError, Fault
-from budget_opt.mechanisms.exact import exact_sum, float_at_least
+from budget_opt.mechanisms.exact import exact_sum, float_at_least, multiple_at_least
 from budget_opt.mechanisms.sampler import WIDTHS, sampler_as_stated
 from budget_opt.model import values
 from budget_opt.model.differences import differences
@@ -36,6 +36,7 @@ DECLARED_FIELDS = frozenset(
     {"categories", "bins", "scores", "ordered", "marginal", "missing", "missing_score", "other"}
 )
 _PRIVACY_FIELDS = frozenset(["unit", "neighbours", "composition", "loss"])
+_UNIT_FIELDS = frozenset(["id", "max_rows", "waves", "planned_loss"])
 _COUNT = re.compile("[1-9][0-9]{0,38}")
 T = TypeVar("T")
 
@@ -89,9 +90,11 @@ class _Object:
             self.tell(name, self._fields[name], why)
             return None
 
-    def part(self, name: str, required: AbstractSet[str]) -> _Object:
+    def part(
+        self, name: str, required: AbstractSet[str], optional: AbstractSet[str] = frozenset()
+    ) -> _Object:
         """A field that is an object itself."""
-        return _Object(self._fields.get(name, {}), self._path(name), self.faults, required)
+        return _Object(self._fields.get(name, {}), self._path(name), self.faults, required, optional)
 
     def objects(
         self, name: str, required: AbstractSet[str], optional: AbstractSet[str] = frozenset()
@@ -102,9 +105,9 @@ class _Object:
             for i, item in enumerate(self.take(name, _list) or [])
         ]
 
-    def compare(self, computed: Mapping[str, Any]) -> None:
-        """These fields must be what is recomputed."""
-        stated = {name: self._fields[name] for name in computed}
+    def compare(self, computed: Mapping[str, Any], among: AbstractSet[str] = frozenset()) -> None:
+        """These fields must be what is recomputed, and others `among` these must not be there."""
+        stated = {name: value for name, value in self._fields.items() if name in among | computed.keys()}
         self.faults += differences(stated, computed, self._where)
 
     def tell(self, name: str, value: object, why: UnfitError) -> None:
@@ -161,8 +164,8 @@ def _check_support(whole: _Object) -> None:
     """Raise no field that this version does not know how to honour."""
     whole.take("clusters", _idle([]))
     whole.take("total_delta", _idle(0.0))
-    privacy = whole.part("privacy", _PRIVACY_FIELDS)
-    privacy.take("unit", _one_of("record"))
+    privacy = whole.part("privacy", _PRIVACY_FIELDS, _UNIT_FIELDS)
+    privacy.take("unit", _one_of("record", "person"))
     privacy.take("neighbours", _one_of("one record's values replaced"))
     privacy.take("composition", _one_of("sum"))
 
@@ -179,8 +182,26 @@ def _terms(whole: _Object, attributes: tuple[AttributeTerms, ...]) -> Terms:
         whole.tell("attributes, public, dropped", columns, why)
     spent = float_at_least(exact_sum(attribute.epsilon for attribute in attributes))
     whole.compare({"spent_epsilon": spent})
-    whole.part("privacy", _PRIVACY_FIELDS).compare({"loss": terms.loss})
+    _check_unit(whole.part("privacy", _PRIVACY_FIELDS, _UNIT_FIELDS), terms)
     return terms
+
+
+def _check_unit(privacy: _Object, terms: Terms) -> None:
+    """What a record loses, and how that adds up over the records of a person and over waves."""
+    computed: dict[str, Any] = {"loss": terms.loss}
+    rows: int | None = 1
+    waves = privacy.take("waves", values.waves)
+    if privacy.take("unit", str) == "person":
+        rows, column = privacy.take("max_rows", values.rows_of_one), privacy.take("id", values.name)
+        computed |= {"max_rows": rows, "id": column}
+        if column is not None and column not in (*terms.public, *terms.dropped):
+            why = UnfitError("must be listed under dropped, or under public", "List it there")
+            privacy.tell("id", column, why)
+    if waves is not None:
+        computed["waves"] = waves
+    if len(computed) > 1 and rows is not None:
+        computed["planned_loss"] = multiple_at_least(terms.loss, rows * (waves or 1))
+    privacy.compare(computed, _UNIT_FIELDS)
 
 
 def _budgets(whole: _Object, names: list[str]) -> tuple[Budget, ...]:

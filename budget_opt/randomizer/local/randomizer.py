@@ -55,7 +55,8 @@ class LocalRandomizer:
     the object holds no random state, so copies, threads and forked processes draw independent words.
 
     Every report of the same person costs `loss` nats again: over many reports the truth shows. Take one
-    report a person and keep it, and send the kept one where it is asked for again.
+    report a person and keep it, and send the kept one where it is asked for again. Where the problem speaks
+    of persons and waves, whoever asks must see to it that nobody gives more reports than it allows.
 
     `allocation` is an `Allocation`, the path of its file, or the parsed file. This runs where only numpy and
     cryptography are installed; the file is then checked as far as the guarantee rests on it.

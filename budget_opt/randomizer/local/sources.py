@@ -22,7 +22,7 @@ def terms_from(source: Source) -> Terms:
 
     Where the whole package is installed a file is checked as `Allocation.read` does, else as far as the
     guarantee rests on it (`document`). Raises `AllocationError` where a file does not agree with itself,
-    and `InputError` for anything else.
+    and `InputError` for anything else, also for a total with a delta.
     """
     try:
         from budget_opt.allocation import Allocation
@@ -50,6 +50,11 @@ def _terms_without_packages(source: object) -> Terms:
 
 
 def _terms_of(allocation: Allocation) -> Terms:
+    if allocation.total_delta > 0:
+        raise InputError(
+            f"total_delta: is {allocation.total_delta!r}, and one record at a time is randomized under sums "
+            "of epsilon alone. Randomize a table or file, or solve the problem without total_delta."
+        )
     budgets = [
         Budget(f"group {group.name}", group.attributes, group.epsilon_max)
         for group in allocation.question.groups

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from budget_opt.errors import InputError
 from budget_opt.randomizer.release import RowOrder
 from budget_opt.randomizer.resuming.marks import Mark
-from budget_opt.randomizer.resuming.private_files import told, write_private
+from budget_opt.tables.private_files import told, write_private
 
 FORMAT: Literal["budget-opt/unfinished-release"] = "budget-opt/unfinished-release"
 VERSION: Literal[1] = 1
@@ -36,20 +36,26 @@ class _Part(BaseModel):
 
 
 class Circumstances(_Part):
-    """What must be the same in every run of one release."""
+    """What must be the same in every run of one release.
+
+    `ledger` is the id of the ledger, `dataset` the data set in it that pays; None where nobody does.
+    """
 
     target: str
     source: Mark
     allocation_sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     row_order: RowOrder
     software: str
+    ledger: str | None = None
+    dataset: str | None = None
 
 
 class Journal(_Part):
     """The first `rows` rows of the original are randomized in the first `length` bytes of the spool.
 
     `new_folders` are those that were made for the target, the outermost first; `report` is the path of the
-    internal report, once it is being written.
+    internal report, once it is being written. `charge` is the name under which the ledger has this release:
+    it is here before there is a charge, so that no later run can make a second one.
     """
 
     circumstances: Circumstances
@@ -58,6 +64,7 @@ class Journal(_Part):
     length: Annotated[int, Field(ge=0)] = 0
     new_folders: list[str] = []
     report: str | None = None
+    charge: str | None = None
 
     def write(self, path: Path) -> None:
         """Put this journal in the place of the last one; `InputError` where it cannot be written."""
@@ -102,7 +109,15 @@ def differences(then: Circumstances, now: Circumstances) -> list[str]:
         )
         if before != after
     ]
+    if _payer(then) != _payer(now):
+        found.append(f"it was charged to {_payer(then)}, and would be to {_payer(now)}")
     return found
+
+
+def _payer(circumstances: Circumstances) -> str:
+    if circumstances.ledger is None:
+        return "no ledger"
+    return f"{circumstances.dataset!r} in the ledger {circumstances.ledger}"
 
 
 def _change(then: Mark, now: Mark) -> str:

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from budget_opt.errors import InputError
-from budget_opt.randomizer.resuming.private_files import told
+from budget_opt.tables.private_files import told
 
 
 @contextmanager

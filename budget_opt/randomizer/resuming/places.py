@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from budget_opt.errors import InputError
-
-STATE_DIR = "BUDGET_OPT_STATE_DIR"
-"""The environment variable that names another state directory than the user's own."""
+from budget_opt.tables.state_directory import STATE_DIR, state_directory
 
 KEY = "key.json"
 JOURNAL = "journal.json"
@@ -80,7 +78,7 @@ def places_of(target: Path) -> Places:
     Raises `InputError` where the state directory is in the folder of the release or that in it, since
     who is given the one would have the key as well, and for a `BUDGET_OPT_STATE_DIR` that is not absolute.
     """
-    folder, root = target.parent.resolve(), _state_directory()
+    folder, root = target.parent.resolve(), state_directory()
     if root.resolve().is_relative_to(folder):
         raise InputError(
             f"{root}: the state directory, where the key of an unfinished release is kept, lies in the "
@@ -93,17 +91,3 @@ def places_of(target: Path) -> Places:
             "Release into another folder."
         )
     return Places(folder / target.name, root)
-
-
-def _state_directory() -> Path:
-    stated = os.environ.get(STATE_DIR)
-    if stated:
-        if not Path(stated).is_absolute():
-            raise InputError(
-                f"{STATE_DIR}: is {stated!r}, must be an absolute path, or a release that is continued in "
-                "another folder would not be found. Give the whole path."
-            )
-        return Path(stated)
-    from platformdirs import user_state_path
-
-    return user_state_path("budget-opt", appauthor=False)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from budget_opt.errors import InputError
-from budget_opt.randomizer.resuming.private_files import told
+from budget_opt.tables.private_files import told
 from budget_opt.tables.whole_files import folder_to_disk
 
 

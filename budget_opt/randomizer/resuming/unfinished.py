@@ -18,14 +18,15 @@ from budget_opt.errors import InputError
 from budget_opt.randomizer.files import SavedSpool
 from budget_opt.randomizer.keyed_release import KeyedRelease
 from budget_opt.randomizer.resuming.journal import Circumstances, Journal, Stage, differences, read_journal
-from budget_opt.randomizer.resuming.places import JOURNAL, KEY, STATE_DIR, Places
-from budget_opt.randomizer.resuming.private_files import (
+from budget_opt.randomizer.resuming.places import JOURNAL, KEY, Places
+from budget_opt.tables.private_files import (
     private_folder,
     remove,
     remove_folder,
     require_private_folder,
     told,
 )
+from budget_opt.tables.state_directory import STATE_DIR
 from budget_opt.tables.whole_files import folder_to_disk
 
 SECONDS = 2.0
@@ -143,8 +144,10 @@ def journal_of(places: Places) -> Journal | None:
     return None if journal.stage == "dropped" else journal
 
 
-def open_unfinished(places: Places, circumstances: Circumstances) -> Unfinished:
+def open_unfinished(places: Places, circumstances: Circumstances, charge: str | None = None) -> Unfinished:
     """The release that was begun, else a new one; its hidden folder is there and holds its rows at most.
+
+    `charge` is the name under which a ledger will have a new one.
 
     Raises `InputError` where the circumstances are others than at the beginning, where key or journal
     are damaged or open to others, where a place cannot be made, and where rows of a release whose state
@@ -155,7 +158,7 @@ def open_unfinished(places: Places, circumstances: Circumstances) -> Unfinished:
         return _resumed(places, journal, circumstances)
     if has_state(places):  # a kill came between giving it up and deleting it
         _remove_dropped(places, read_journal(places.journal))
-    return _begun(places, circumstances)
+    return _begun(places, circumstances, charge)
 
 
 def abandon(places: Places) -> Journal | None:
@@ -177,14 +180,15 @@ def abandon(places: Places) -> Journal | None:
     return journal
 
 
-def _begun(places: Places, circumstances: Circumstances) -> Unfinished:
+def _begun(places: Places, circumstances: Circumstances, charge: str | None) -> Unfinished:
     if os.path.lexists(places.workplace):
         raise InputError(
             f"{places.workplace}: rows of an unfinished release wait there, and its key is not in "
             f"{places.root}. Set {STATE_DIR} as it was then, or delete them with --abandon and begin anew."
         )
     missing = [folder for folder in reversed(places.target.parents) if not folder.exists()]
-    journal = Journal(circumstances=circumstances, new_folders=[str(folder) for folder in missing])
+    new_folders = [str(folder) for folder in missing]
+    journal = Journal(circumstances=circumstances, new_folders=new_folders, charge=charge)
     try:
         private_folder(places.coming_state)
         KeyedRelease(_DATA).write(places.coming_state / KEY)
