@@ -10,8 +10,8 @@ from budget_opt.certificate.convex import Frame
 from budget_opt.certificate.convex import bound as convex_bound
 from budget_opt.certificate.fitting import fit_multipliers
 from budget_opt.certificate.multipliers import Multipliers
-from budget_opt.certificate.proof.proof import TreeProof, walked
-from budget_opt.certificate.proof.root import root_proof
+from budget_opt.certificate.proof.proof import TreeProof
+from budget_opt.certificate.proof.root import proved_at_root
 from budget_opt.mechanisms.exact import exact, float_at_least
 from budget_opt.model.arrays import Arrays, FloatArray
 from budget_opt.model.objectives import relative_gap
@@ -49,8 +49,7 @@ def certify(
     """
     attained = attained_value(arrays, epsilon)
     if arrays.objective == "weighted_sum":
-        proof = root_proof(arrays, epsilon, proceed)
-        proved = walked(arrays, proof).bound
+        proof, proved = proved_at_root(arrays, epsilon, proceed)
         return Certificate(attained, proved, relative_gap(attained, proved), None, proof)
     frame = Frame.of(arrays)
     chosen = fit_multipliers(frame, epsilon) if multipliers is None else multipliers

@@ -34,7 +34,7 @@ from budget_opt.certificate.pruning.question import Question
 from budget_opt.errors import CertificateError, InputError
 from budget_opt.model.arguments import require_path
 from budget_opt.model.arrays import Arrays, FloatArray
-from budget_opt.model.documents import json_text, parse_document, write_bytes
+from budget_opt.model.documents import json_text, parse_document, uncollected, write_bytes
 from budget_opt.model.fields import Finite, Title
 from budget_opt.model.parts import Part
 from budget_opt.model.problem import Problem
@@ -117,7 +117,8 @@ def read_certificate(path: str | Path) -> tuple[CertificateDocument, str]:
     where = path / HEADER
     header = _header(container.text(HEADER), where)
     try:
-        problem = Problem.from_dict(header.problem)
+        with uncollected():
+            problem = Problem.from_dict(header.problem)
     except InputError as failure:
         raise CertificateError.from_faults(failure.faults, f"{where}: problem") from None
     if len(header.epsilon) != len(problem.attributes):

@@ -18,10 +18,8 @@ from budget_opt.certificate.proof.proof import TreeProof, walked
 from budget_opt.model.arrays import MINIMIZED
 from budget_opt.model.objectives import relative_gap
 from budget_opt.model.problem import Problem
+from budget_opt.verifier.outcome import gap_check, judged_gap, within_check
 from budget_opt.verifier.report import Check
-
-_SAME_GAP = 1e-12
-"""Absolute; the last digits of a gap differ between machines."""
 
 
 class StatedCertificate:
@@ -40,8 +38,8 @@ class StatedCertificate:
         problem = self._document.problem
         return problem if problem.sha256 == allocation.problem_sha256 else None
 
-    def checks(self, allocation: Allocation) -> Iterator[Check]:
-        """What the certificate must be, and what it must prove."""
+    def checks(self, allocation: Allocation, gap: float) -> Iterator[Check]:
+        """What the certificate must be, and prove; `gap` is the relative one that counts as optimal."""
         document, outcome = self._document, allocation.objective
         stated = document.problem.sha256
         yield Check(
@@ -50,6 +48,7 @@ class StatedCertificate:
             limit=allocation.problem_sha256[:12],
             holds=stated == allocation.problem_sha256,
             source="SHA-256 of the problem in the certificate",
+            name="certificate's problem",
         )
         if outcome.certificate_sha256 is not None:
             yield Check(
@@ -58,6 +57,7 @@ class StatedCertificate:
                 limit=outcome.certificate_sha256[:12],
                 holds=self._sha256 == outcome.certificate_sha256,
                 source="SHA-256 of the file",
+                name="certificate hash",
             )
         same = document.epsilon.tolist() == allocation.epsilons.tolist()
         yield Check(
@@ -66,12 +66,13 @@ class StatedCertificate:
             limit="same",
             holds=same,
             source="epsilons of both files",
+            name="certificate's split",
         )
-        if stated == allocation.problem_sha256:
-            yield from _bound_checks(document, allocation)
+        if stated == allocation.problem_sha256 and document.problem.names == allocation.question.names:
+            yield from _bound_checks(document, allocation, gap)
 
 
-def _bound_checks(document: CertificateDocument, allocation: Allocation) -> Iterator[Check]:
+def _bound_checks(document: CertificateDocument, allocation: Allocation, gap: float) -> Iterator[Check]:
     """The bound that the certificate proves, against what the allocation says of it."""
     outcome, arrays = allocation.objective, document.problem.arrays
     minimized = outcome.kind in MINIMIZED
@@ -79,25 +80,20 @@ def _bound_checks(document: CertificateDocument, allocation: Allocation) -> Iter
     source = "multipliers of the certificate, rounding included"
     if isinstance(document.proof, TreeProof):
         proved, boxes, leaves = walked(arrays, document.proof)
-        source = f"{boxes} boxes of the certificate bounded anew, rounding included"
-        yield Check(
-            claim="every feasible split lies in a box of the certificate",
-            measured=f"{boxes} boxes, {leaves} that nothing follows",
-            limit="both parts of every split box",
-            holds=True,
-            source="each box is derived here from the one before it",
+        source = (
+            f"{boxes} boxes of the certificate, {leaves} of them leaves, each derived from the one before "
+            "it and bounded anew, rounding included"
         )
     else:
         proved = convex_bound(Frame.of(arrays), allocation.epsilons, document.proof)
-    within = judged >= proved if minimized else judged <= proved
-    yield Check(f"value of {outcome.kind} is within its bound", judged, proved, within, source)
+    yield within_check(outcome.kind, judged, proved, source)
     if outcome.bound is not None:
         confirmed = proved >= outcome.bound if minimized else proved <= outcome.bound
-        yield Check(f"bound of {outcome.kind}", proved, outcome.bound, confirmed, source)
+        yield Check(f"bound of {outcome.kind}", proved, outcome.bound, confirmed, source, name="bound")
     if document.bound is not None and document.bound != outcome.bound:
         confirmed = proved >= document.bound if minimized else proved <= document.bound
-        yield Check("bound that the certificate states", proved, document.bound, confirmed, source)
+        claim = "bound that the certificate states"
+        yield Check(claim, proved, document.bound, confirmed, source, name="certificate's bound")
     if outcome.status == "optimal":
-        gap = relative_gap(judged, proved)
-        holds = gap <= outcome.gap_tolerance + _SAME_GAP
-        yield Check("the split is optimal: relative gap", gap, outcome.gap_tolerance, holds, source)
+        claim = "the split is optimal: relative gap"
+        yield gap_check(claim, relative_gap(judged, proved), judged_gap(allocation, gap), source)

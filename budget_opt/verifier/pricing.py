@@ -48,12 +48,14 @@ def price_checks(allocation: Allocation, problem: Problem) -> tuple[list[Check],
             limit=claim.stated,
             holds=False,
             source=_SOURCE,
+            name="price",
         )
         for claim in claims
         if not claim.holds(value)
     ]
     whole = "prices are derivatives of the optimum"
-    return wrong or [Check(whole, f"{len(claims)} agree", len(claims), holds=True, source=_SOURCE)], []
+    agree = f"{len(claims)} agree"
+    return wrong or [Check(whole, agree, len(claims), holds=True, source=_SOURCE, name="price")], []
 
 
 def _claims(allocation: Allocation, found: Prices | None) -> Iterator[_Claim]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from budget_opt.errors import VerificationError
+
+MANY = 3
+"""Checks of one name up to which each has a line in a summary."""
 
 
 @dataclass(frozen=True)
@@ -14,7 +18,10 @@ class Check:
     """One claim: `measured` against `limit`, whether it `holds`, and the `source` of the limit.
 
     `kind` is `proved` (exact arithmetic or a bound) or `tested` (a statistical test whose false-alarm
-    rate the report states).
+    rate the report states). `notices` is then the smallest fault that the test would notice, in words.
+
+    For programs, `name` says which check it is, the same for every attribute or moment, and `about` names the
+    attributes that it is about.
     """
 
     claim: str
@@ -23,10 +30,15 @@ class Check:
     holds: bool
     source: str
     kind: str = "proved"
+    notices: str | None = None
+    name: str = ""
+    about: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         verdict = "holds" if self.holds else "FAILS"
-        return f"{verdict}  {self.claim}: {_shown(self.measured)}, limit {_shown(self.limit)} ({self.source})"
+        noticed = f"; would notice {self.notices}" if self.notices else ""
+        measured = f"{_shown(self.measured)}, limit {_shown(self.limit)}"
+        return f"{verdict}  {self.claim}: {measured} ({self.source}{noticed})"
 
 
 @dataclass(frozen=True)
@@ -34,6 +46,7 @@ class VerificationReport:
     """All checks of one verification; `notes` say what was not checked, and on what it rests.
 
     A report with a `notice` was computed from the originals and must not leave the house (DESIGN 3.3).
+    `provenance` is for programs what the notes say of how the problem was made (`provenance_findings`).
     """
 
     subject: str
@@ -42,6 +55,7 @@ class VerificationReport:
     false_alarm: float | None = None
     notice: str | None = None
     releasable: bool = True
+    provenance: dict[str, Any] | None = None
 
     @property
     def holds(self) -> bool:
@@ -76,18 +90,48 @@ class VerificationReport:
                 {name: _strict(value) for name, value in vars(check).items()} for check in self.checks
             ],
             "notes": list(self.notes),
+            **({} if self.provenance is None else {"provenance": self.provenance}),
         }
 
     def __str__(self) -> str:
+        """As text, a line a check."""
+        return self.in_full
+
+    @property
+    def in_full(self) -> str:
+        """As text, a line for each check."""
+        return self._text([str(check) for check in self.checks])
+
+    @property
+    def summary(self) -> str:
+        """As text, where many checks of one name that hold share a line; what fails has its own, first."""
+        return self._text([*(str(check) for check in self.failed), *_merged(self.checks)])
+
+    def _text(self, shown: Iterable[str]) -> str:
         verdict = "all checks hold" if self.holds else f"{len(self.failed)} of {len(self.checks)} checks FAIL"
         rate = "" if self.false_alarm is None else f" (false-alarm rate {self.false_alarm:g})"
         lines = [] if self.notice is None else [self.notice]
-        lines += [f"{self.subject}: {verdict}{rate}", *(f"  {check}" for check in self.checks)]
+        lines += [f"{self.subject}: {verdict}{rate}", *(f"  {check}" for check in shown)]
         return "\n".join([*lines, *(f"  note   {note}" for note in self.notes)])
 
 
+def _merged(checks: Iterable[Check]) -> Iterator[str]:
+    """A line for each check that holds, or one for all of a name where there are many."""
+    by_name: dict[str, list[Check]] = {}
+    for check in checks:
+        if check.holds:
+            by_name.setdefault(check.name or check.claim, []).append(check)
+    for alike in by_name.values():
+        if len(alike) <= MANY:
+            yield from map(str, alike)
+        else:
+            yield f"holds  {alike[0].claim}, and {len(alike) - 1:,} more like it ({alike[0].source})"
+
+
 def _strict(value: object) -> object:
-    """JSON has no infinity: an undefined number is null."""
+    """JSON has no infinity: an undefined number is null; and lists for tuples."""
+    if isinstance(value, tuple):
+        return list(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

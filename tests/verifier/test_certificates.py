@@ -41,13 +41,15 @@ def _problem(objective: Objective = "weighted_sum", total: float = 9.0) -> bo.Pr
     )
 
 
+GAP = 1e-4
+"""What the search is asked for, and so the verification."""
 Solved = tuple[bo.Allocation, Path]
 
 
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory: pytest.TempPathFactory) -> Solved:
     path = tmp_path_factory.mktemp("proof") / "proof.zip"
-    return bo.solve(_problem(), gap=1e-4, certificate=path), path
+    return bo.solve(_problem(), gap=GAP, certificate=path), path
 
 
 def _failed(report: VerificationReport) -> set[str]:
@@ -62,14 +64,14 @@ def _unnamed(allocation: bo.Allocation) -> bo.Allocation:
 def _judged(allocation: bo.Allocation, document: CertificateDocument, path: Path) -> VerificationReport:
     """The verification with a changed certificate."""
     document.write(path)
-    return bo.verify(_unnamed(allocation), certificate=path)
+    return bo.verify(_unnamed(allocation), certificate=path, gap=GAP)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_what_solve_writes_is_confirmed_for_every_objective(objective: Objective, tmp_path: Path) -> None:
     path = tmp_path / "proof.zip"
-    allocation = bo.solve(_problem(objective), gap=1e-4, certificate=path)
-    report = bo.verify(allocation, problem=_problem(objective), certificate=path).require()
+    allocation = bo.solve(_problem(objective), gap=GAP, certificate=path)
+    report = bo.verify(allocation, problem=_problem(objective), certificate=path, gap=GAP).require()
     claims = {check.claim for check in report.checks}
     assert {f"bound of {objective}", "the certificate is of the allocation's split"} <= claims
     assert not any("not confirmed" in note for note in report.notes)
@@ -77,13 +79,13 @@ def test_what_solve_writes_is_confirmed_for_every_objective(objective: Objective
 
 def test_the_certificate_brings_the_pins_and_bounds_that_an_allocation_lacks(solved: Solved) -> None:
     allocation, path = solved
-    report = bo.verify(allocation, certificate=path).require()
+    report = bo.verify(allocation, certificate=path, gap=GAP).require()
     assert "bounds of e" in {check.claim for check in report.checks}
     assert not any("not confirmed without the problem" in note for note in report.notes)
 
 
 def test_without_its_certificate_an_allocation_that_names_one_is_told_so(solved: Solved) -> None:
-    report = bo.verify(solved[0], problem=_problem()).require()
+    report = bo.verify(solved[0], problem=_problem(), gap=GAP).require()
     assert any("was not given" in note for note in report.notes)
 
 
@@ -91,7 +93,7 @@ def test_the_report_says_how_many_boxes_were_looked_at(solved: Solved) -> None:
     allocation, path = solved
     proof = read_certificate(path)[0].proof
     assert isinstance(proof, TreeProof)
-    assert f"{proof.tree.count} boxes" in str(bo.verify(allocation, certificate=path))
+    assert f"{proof.tree.count} boxes" in str(bo.verify(allocation, certificate=path, gap=GAP))
 
 
 def test_a_bound_better_than_the_proved_one_fails(solved: Solved) -> None:
@@ -99,7 +101,7 @@ def test_a_bound_better_than_the_proved_one_fails(solved: Solved) -> None:
     outcome = allocation.objective
     assert outcome.bound is not None
     better = replace(allocation, objective=replace(outcome, bound=outcome.bound * (1 - 1e-9)))
-    assert "bound of weighted_sum" in _failed(bo.verify(better, certificate=path))
+    assert "bound of weighted_sum" in _failed(bo.verify(better, certificate=path, gap=GAP))
 
 
 def test_a_certificate_that_claims_more_than_it_proves_fails(solved: Solved, tmp_path: Path) -> None:
@@ -179,7 +181,7 @@ def test_a_certificate_with_other_bytes_than_the_allocation_names_fails(
     allocation, path = solved
     document = read_certificate(path)[0]
     replace(document, software="somebody else").write(tmp_path / "c.zip")
-    report = bo.verify(allocation, certificate=tmp_path / "c.zip")
+    report = bo.verify(allocation, certificate=tmp_path / "c.zip", gap=GAP)
     assert _failed(report) == {"the certificate is the one that the allocation names"}
     with pytest.raises(VerificationError, match="1 of"):
         report.require()
@@ -209,7 +211,7 @@ def test_no_multipliers_prove_more_than_is_true(objective: Objective, tmp_path: 
 def test_a_search_that_ends_at_its_limit_has_a_certificate_of_its_honest_gap(tmp_path: Path) -> None:
     path = tmp_path / "proof.zip"
     allocation = bo.solve(_problem(), gap=1e-9, time_limit=0.05, certificate=path)
-    report = bo.verify(allocation, certificate=path).require()
+    report = bo.verify(allocation, certificate=path, gap=GAP).require()
     assert any(check.claim == "bound of weighted_sum" for check in report.checks)
 
 
@@ -224,7 +226,7 @@ def test_a_local_search_and_several_levels_have_certificates_too(tmp_path: Path)
         objective="geometric_mean",
     )
     allocation = bo.solve(levels, certificate=tmp_path / "levels.zip")
-    bo.verify(allocation, certificate=tmp_path / "levels.zip").require()
+    bo.verify(allocation, certificate=tmp_path / "levels.zip", gap=GAP).require()
 
 
 def test_nothing_else_is_ever_replaced_by_a_certificate(tmp_path: Path) -> None:
@@ -236,15 +238,16 @@ def test_nothing_else_is_ever_replaced_by_a_certificate(tmp_path: Path) -> None:
     assert (tmp_path / "data.csv").read_text() == "a,b\n"
 
 
-def test_verifying_loads_no_solver(
+def test_verifying_loads_no_solver_and_no_randomizer(
     solved: Solved, run_module: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     allocation, path = solved
     allocation.write(tmp_path / "allocation.json")
     code = (
         "import sys, budget_opt as bo; from pathlib import Path;"
-        f"bo.verify(bo.Allocation.read('allocation.json'), certificate={str(path)!r}).require();"
-        "print(*(name for name in sys.modules if name.startswith(('budget_opt.solvers', 'cvxpy'))))"
+        f"bo.verify(bo.Allocation.read('allocation.json'), certificate={str(path)!r}, gap={GAP}).require();"
+        "others = ('budget_opt.solvers', 'budget_opt.randomizer', 'cvxpy');"
+        "print(*(name for name in sys.modules if name.startswith(others)))"
     )
     done = run_module("-c", code)
     assert (done.returncode, done.stdout.split()) == (0, []), done.stderr

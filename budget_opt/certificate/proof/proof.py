@@ -54,10 +54,18 @@ def ground_of(question: Question, cut: float, point: FloatArray, kappa: FloatArr
     return Ground(question, cut / question.scale / cut_off(question.layout), tangent)
 
 
-def walked(arrays: Arrays, proof: TreeProof, check: Callable[[], None] | None = None) -> Proved:
-    """Walk the whole tree anew; `check` is called now and then and may raise."""
+def walked(
+    arrays: Arrays,
+    proof: TreeProof,
+    check: Callable[[], None] | None = None,
+    question: Question | None = None,
+) -> Proved:
+    """Walk the whole tree anew; `check` is called now and then and may raise.
+
+    `question` is that of `arrays`, where it is known already.
+    """
     if not np.any(arrays.weight > 0):
         return Proved(0.0, proof.tree.count, proof.tree.count)
-    ground = ground_of(Question.of(arrays), proof.cut, proof.point, proof.kappa)
+    ground = ground_of(question or Question.of(arrays), proof.cut, proof.point, proof.kappa)
     found = walk(ground, proof.tree, ground.root(), check)
     return Proved(ground.in_objective_unit(found.proved), found.checked, found.leaves)

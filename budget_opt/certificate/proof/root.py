@@ -9,7 +9,7 @@ import numpy as np
 from budget_opt.certificate.boxes.bound import cut_off
 from budget_opt.certificate.boxes.descent import descended
 from budget_opt.certificate.proof.packing import packed
-from budget_opt.certificate.proof.proof import TreeProof, nothing_to_prove
+from budget_opt.certificate.proof.proof import TreeProof, nothing_to_prove, walked
 from budget_opt.certificate.proof.tree import LEAF, Tree
 from budget_opt.certificate.pruning.hull import applies, tangent_at
 from budget_opt.certificate.pruning.question import Question
@@ -21,14 +21,23 @@ _CLOSED = 1e-9
 """Relative gap at which nothing is left to do."""
 
 
-def root_proof(arrays: Arrays, epsilon: FloatArray, proceed: Callable[[], bool] | None = None) -> TreeProof:
-    """Good multipliers of the whole box, with tangents at `epsilon` (M,).
+def proved_at_root(
+    arrays: Arrays, epsilon: FloatArray, proceed: Callable[[], bool] | None = None
+) -> tuple[TreeProof, float]:
+    """Good multipliers of the whole box, with tangents at `epsilon` (M,), and the bound that they prove.
 
     `proceed` is asked before every step and may end the search for better ones.
     """
     if not np.any(arrays.weight > 0):
-        return nothing_to_prove(arrays)
+        return nothing_to_prove(arrays), 0.0
     question = Question.of(arrays)
+    proof = _root_proof(arrays, question, epsilon, proceed)
+    return proof, walked(arrays, proof, question=question).bound
+
+
+def _root_proof(
+    arrays: Arrays, question: Question, epsilon: FloatArray, proceed: Callable[[], bool] | None
+) -> TreeProof:
     unit = question.scale * cut_off(question.layout)
     target = objective_value(arrays, epsilon) * (1.0 + _CLOSED) / unit
     point = rr.retention(epsilon[:, None], question.r)

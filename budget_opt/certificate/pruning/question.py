@@ -73,6 +73,16 @@ class Question:
         return len(self.caps) == 1 and not self.log_floor.size and not self.log_ceiling.size
 
     @cached_property
+    def floors_by_size(self) -> tuple[tuple[IntArray, FloatArray], ...]:
+        """Members (F, w) and logarithms (F,) of the floors on w attributes, for every w there is."""
+        rows, columns = np.nonzero(self.floors)
+        sizes = np.bincount(rows, minlength=self.log_floor.size)
+        return tuple(
+            (columns[sizes[rows] == size].reshape(-1, size), self.log_floor[sizes == size])
+            for size in np.unique(sizes)
+        )
+
+    @cached_property
     def limits(self) -> Limits:
         """Floors and ceilings."""
         ceilings = np.zeros((self.log_ceiling.size, len(self.r)))

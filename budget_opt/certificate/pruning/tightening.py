@@ -41,16 +41,18 @@ def by_constraints(
 
 
 def _by_floors(question: Question, lower: FloatArray, upper: FloatArray) -> None:
-    for row, floor in zip(question.floors, question.log_floor, strict=True):
-        inside = row > 0
-        r = question.r[inside]
-        kept = rr.log_retention(np.maximum(upper[inside], 0.0), r)
+    """All floors at once: each raises lower ends by the upper ones, which none of them moves."""
+    if not question.log_floor.size:
+        return
+    kept_all = rr.log_retention(np.maximum(upper, 0.0), question.r)
+    for members, floor in question.floors_by_size:
+        r, kept = question.r[members], kept_all[members]
         with np.errstate(invalid="ignore"):
-            needed = floor - (np.sum(kept, axis=0) - kept)
+            needed = floor[:, None, None] - (np.sum(kept, axis=1, keepdims=True) - kept)
         needed = np.where(np.isnan(needed), -np.inf, needed)
         needed = needed - _OUTWARD * np.maximum(1.0, np.abs(np.where(np.isfinite(needed), needed, 0.0)))
         least = rr.epsilon_for_log_retention(np.minimum(needed, -1e-15), r) * (1 - _OUTWARD)
-        lower[inside] = np.maximum(lower[inside], np.where(needed >= 0, upper[inside] + 1.0, least))
+        np.maximum.at(lower, members, np.where(needed >= 0, upper[members] + 1.0, least))
 
 
 def _by_ceilings(question: Question, lower: FloatArray, upper: FloatArray) -> None:

@@ -10,6 +10,8 @@ from budget_opt.verifier.report import Check
 
 MOST_ALIKE = 100
 """Checks of one kind up to which each has a row here; the table of worth has all floors and ceilings."""
+MOST_INTEGERS = 12
+"""The same for what only repeats the integers of an attribute's sampler."""
 LIMITS = "floors and ceilings of moments"
 TINY = 1e-4
 """Below this a measured number is a gap, of which two digits say enough."""
@@ -62,10 +64,14 @@ def _shown(found: tuple[Check, ...]) -> tuple[list[Check], list[tuple[str, ...]]
     for check in found:
         if check.holds:
             alike.setdefault(_kind(check), []).append(check)
-    many = {kind: checks for kind, checks in alike.items() if kind and len(checks) > MOST_ALIKE}
+    many = {kind: checks for kind, checks in alike.items() if kind and len(checks) > _most(kind)}
     shown = [check for check in found if not check.holds or _kind(check) not in many]
     rows = [_merged_row(kind, checks) for kind, checks in many.items()]
     return sorted(shown, key=lambda check: check.holds), rows
+
+
+def _most(kind: str) -> int:
+    return MOST_ALIKE if kind in (LIMITS, "loss", "bounds") else MOST_INTEGERS
 
 
 def _kind(check: Check) -> str:

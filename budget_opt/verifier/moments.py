@@ -1,0 +1,100 @@
+"""What survives of every moment: the exact product of retentions, against what is asked and stated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from budget_opt.allocation import AllocatedMoment, Allocation
+from budget_opt.allocation.build import implemented_inflations, variance_basis
+from budget_opt.mechanisms.exact import exact, float_at_most
+from budget_opt.model.differences import RELATIVE_ERROR
+from budget_opt.model.moment import CrossMoment
+from budget_opt.verifier.matrices import Matrices
+from budget_opt.verifier.report import Check
+
+Retentions = tuple[Fraction, ...]
+
+
+def exact_retentions(allocation: Allocation, matrices: Matrices) -> Retentions:
+    """R of every moment of the question, in its order."""
+    kept = {name: (matrix.kept_words, matrix.words) for name, matrix in matrices.items()}
+    return tuple(_product(moment, kept) for moment in allocation.question.moments)
+
+
+def _product(moment: CrossMoment, kept: dict[str, tuple[int, int]]) -> Fraction:
+    """One division at the end: a fraction a factor would take out common factors each time."""
+    counted, words = 1, 1
+    for name in moment.attributes:
+        own, of = kept[name]
+        counted, words = counted * own, words * of
+    return Fraction(counted, words)
+
+
+def limit_checks(allocation: Allocation, retentions: Retentions) -> Iterator[Check]:
+    """Every floor and ceiling, exactly."""
+    for moment, kept in zip(allocation.question.moments, retentions, strict=True):
+        if moment.floor is not None:
+            holds = kept >= exact(moment.floor)
+            yield _limit_check("floor", moment, moment.floor, kept, holds=holds)
+        if moment.ceiling is not None:
+            holds = kept <= exact(moment.ceiling)
+            yield _limit_check("ceiling", moment, moment.ceiling, kept, holds=holds)
+
+
+def _limit_check(name: str, moment: CrossMoment, limit: float, kept: Fraction, *, holds: bool) -> Check:
+    return Check(
+        claim=f"{name} of {moment.label}",
+        measured=float_at_most(kept),
+        limit=limit,
+        holds=holds,
+        source="exact product",
+        name=name,
+        about=moment.attributes,
+    )
+
+
+def stated_moment_checks(allocation: Allocation, retentions: Retentions) -> Iterator[Check]:
+    """One check of what all moments state of themselves, or one of each that is wrong."""
+    has_marginal = {attribute.name: attribute.marginal is not None for attribute in allocation.attributes}
+    wrong = []
+    for moment, kept, inflation in zip(
+        allocation.moments,
+        retentions,
+        implemented_inflations(allocation.question, allocation.attributes),
+        strict=True,
+    ):
+        basis = variance_basis(has_marginal[name] for name in moment.attributes)
+        same = moment.exact_retention == kept and moment.variance_basis == basis
+        if not same or not _agree(moment.variance_inflation, inflation):
+            wrong.append(_wrong_moment(moment, kept, inflation, basis))
+    if wrong:
+        yield from wrong
+    elif retentions:
+        yield Check(
+            claim="stated retentions and variance inflations of the moments",
+            measured=f"{len(retentions)} agree",
+            limit=len(retentions),
+            holds=True,
+            source="exact product of the matrices, rounded down",
+            name="moment figures",
+        )
+
+
+def _wrong_moment(moment: AllocatedMoment, kept: Fraction, inflation: float | None, basis: str) -> Check:
+    return Check(
+        claim=f"stated retention and variance inflation of {moment.label}",
+        measured=f"{moment.retention!r}, {moment.variance_inflation!r} by {moment.variance_basis}",
+        limit=f"{float_at_most(kept)!r}, {inflation!r} by {basis}",
+        holds=False,
+        source="exact product of the matrices, rounded down",
+        name="moment figures",
+        about=moment.attributes,
+    )
+
+
+def _agree(stated: float | None, computed: float | None) -> bool:
+    if stated is None or computed is None:
+        return stated is computed
+    return math.isclose(stated, computed, rel_tol=RELATIVE_ERROR)

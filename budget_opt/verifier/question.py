@@ -1,0 +1,98 @@
+"""Whether an allocation is the answer to its problem, and what cannot be told without that problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from budget_opt.allocation import Allocation
+from budget_opt.mechanisms.exact import exact
+from budget_opt.model.problem import Problem
+from budget_opt.verifier.report import Check
+
+_BOUNDS = ("epsilon", "epsilon_min", "epsilon_max")
+
+
+def coherence_check(allocation: Allocation) -> Check:
+    """The attributes and moments that have results are those that are declared."""
+    question = allocation.question
+    same = tuple(attribute.declared for attribute in allocation.attributes) == question.attributes
+    same = same and tuple(moment.stated for moment in allocation.moments) == question.moments
+    return Check(
+        claim="the results are those of the declared attributes and moments",
+        measured="same" if same else "different",
+        limit="same",
+        holds=same,
+        source="both parts of the allocation",
+        name="coherence",
+    )
+
+
+def question_checks(allocation: Allocation, problem: Problem) -> Iterator[Check]:
+    """The problem's hash, everything that the allocation repeats of it, and the bounds that it does not."""
+    yield Check(
+        claim="the allocation was made from this problem",
+        measured=allocation.problem_sha256[:12],
+        limit=problem.sha256[:12],
+        holds=allocation.problem_sha256 == problem.sha256,
+        source="SHA-256 of the problem",
+        name="problem hash",
+    )
+    stated, asked = (_without_bounds(question) for question in (allocation.question, problem))
+    other = [name for name in dict.fromkeys((*stated, *asked)) if stated.get(name) != asked.get(name)]
+    yield Check(
+        claim="the allocation states the problem's attributes, moments, groups and columns",
+        measured=f"different: {', '.join(other)}" if other else "same",
+        limit="same",
+        holds=not other,
+        source="comparison of both files",
+        name="question",
+    )
+    yield from bound_of_attribute_checks(allocation, problem)
+
+
+def bound_of_attribute_checks(allocation: Allocation, problem: Problem) -> Iterator[Check]:
+    """Every pin, minimum and maximum of a single attribute, on the decimals."""
+    declared = {attribute.name: attribute for attribute in problem.attributes}
+    for attribute in allocation.attributes:
+        if attribute.name not in declared:
+            continue
+        low, high = declared[attribute.name].lower, declared[attribute.name].upper
+        if low == 0 and high == float("inf"):
+            continue
+        epsilon = exact(attribute.epsilon)
+        above = high < float("inf") and epsilon > exact(high)
+        yield Check(
+            claim=f"bounds of {attribute.name}",
+            measured=attribute.epsilon,
+            limit=f"{low!r} to {high!r}",
+            holds=epsilon >= exact(low) and not above,
+            source="pin, epsilon_min and epsilon_max of the problem",
+            name="bounds",
+            about=(attribute.name,),
+        )
+
+
+def _without_bounds(question: Problem) -> dict[str, object]:
+    """The question without the bounds of single attributes, which an allocation does not carry."""
+    document = question.to_dict()
+    attributes = [
+        {name: value for name, value in attribute.items() if name not in _BOUNDS}
+        for attribute in document["attributes"]
+    ]
+    return {**document, "attributes": attributes}
+
+
+def unconfirmed_without_problem(allocation: Allocation) -> Iterator[str]:
+    """What a file says of its problem and only that problem can confirm."""
+    names = ["name", "total", "categories and scores of the attributes", "weights, floors and ceilings"]
+    question = allocation.question
+    names += ["groups"] * bool(question.groups)
+    names += ["public and dropped columns", "row order", "unit and waves", "provenance"]
+    whole = question.sha256 == allocation.problem_sha256
+    matches = "has the stated hash, but whoever changes one can change both" if whole else "is not all of it"
+    yield f"not confirmed without the problem: {', '.join(names)}; what the file repeats of it {matches}"
+    if not whole:
+        yield (
+            "not confirmed without the problem: pins, minima and maxima of single attributes, and the bound "
+            "of the optimum"
+        )
