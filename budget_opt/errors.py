@@ -241,8 +241,8 @@ class VerificationError(BudgetOptError):
 class Exceeded:
     """One cap that a release would pass: `what` it is on, what is `asked` for and `left`, and the `cap`.
 
-    `what` is "the total", "attribute income", "group health" or "delta"; the numbers are nats, but for delta, of
-    one person where the data set has persons with several rows. `left` is rounded down, `asked` up.
+    `what` is "the total", "attribute income", "group health" or "delta"; the numbers are nats, but for delta,
+    of one person where the data set has persons with several rows. `left` is rounded down, `asked` up.
     """
 
     what: str

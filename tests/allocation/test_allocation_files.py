@@ -162,7 +162,7 @@ def test_an_epsilon_changed_in_its_last_digit_is_judged_as_it_stands(tmp_path: P
     """Its integers may be the same; the exact sum against the total is the verifier's."""
     path = ("attributes", 0, "epsilon")
     document = changed(path, math.nextafter(at(path), 9))
-    with pytest.raises(AllocationError, match="spent_epsilon.*must be at least"):
+    with pytest.raises(AllocationError, match=r"spent_epsilon.*must be at least"):
         read(document, tmp_path)
     document["spent_epsilon"] = 3.5
     allocation = read(document, tmp_path)
