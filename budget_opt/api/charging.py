@@ -37,6 +37,7 @@ from budget_opt.allocation import Allocation
 from budget_opt.api.arguments import require
 from budget_opt.api.pilot_charges import pay_for_making
 from budget_opt.errors import BudgetExceededError, BudgetOptError, DataError, InputError, RandomSourceError
+from budget_opt.ledger.amounts import plain
 from budget_opt.ledger.charge import Charge
 from budget_opt.ledger.ledger import Ledger
 from budget_opt.tables.cell_digest import CellDigest
@@ -236,9 +237,8 @@ class Bill:
         return f"charged: {self}; what is left of the total for the next release: {left.total:g}"
 
     def __str__(self) -> str:
-        return (
-            f"epsilon {self._charge.epsilon} a record to {self._payer.dataset!r}, its release {self.number}"
-        )
+        spent = plain(self._charge.epsilon)
+        return f"epsilon {spent} a record to {self._payer.dataset!r}, its release {self.number}"
 
     def _keep(self) -> None:
         self._payer.tell(f"note: the charge stays ({self})")
