@@ -70,13 +70,13 @@ class InputError(BudgetOptError, ValueError):
 
 
 class ProblemError(InputError):
-    """A problem that is not well formed (DESIGN 3.1)."""
+    """A problem that is not well formed."""
 
     subject = "the problem"
 
 
 class AllocationError(InputError):
-    """An allocation file that is not well formed, or does not agree with itself (DESIGN 3.2)."""
+    """An allocation file that is not well formed, or does not agree with itself."""
 
     subject = "the allocation"
 
@@ -251,7 +251,7 @@ class Exceeded:
     cap: float
 
     def __str__(self) -> str:
-        return f"{self.asked!r} of {self.what}, and {self.left!r} of {self.cap!r} is left"
+        return f"{self.asked:.15g} of {self.what}, and {self.left:.15g} of {self.cap:.15g} is left"
 
 
 class BudgetExceededError(BudgetOptError):

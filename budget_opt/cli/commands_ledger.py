@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
-from budget_opt import Allocation, Caps, Charge, Ledger
-from budget_opt.cli.commands_problem import AllocationFile, AsJson
+from budget_opt import Caps, Ledger
+from budget_opt.api.recording import record_release
+from budget_opt.cli.commands_problem import AsJson
 from budget_opt.cli.ledger_options import changed_caps, new_caps
 from budget_opt.cli.output import note, out, out_json
 from budget_opt.errors import LedgerError, VerificationError
+from budget_opt.ledger.cap_changes import never_binding
 from budget_opt.ledger.storage import storage_note
+from budget_opt.ledger.witness import known_at
 
 ledger_app = typer.Typer(
     help="What was spent on which data set, and what is left.",
@@ -41,7 +44,11 @@ Groups = Annotated[
 ]
 MaxRows = Annotated[
     int | None,
-    typer.Option("--max-rows", metavar="K", help="The most rows that one person has; each of them costs."),
+    typer.Option(
+        "--max-rows",
+        metavar="K",
+        help="The most rows that one person has, 1 by default; each of them costs. It is not checked.",
+    ),
 ]
 Waves = Annotated[
     int | None,
@@ -63,10 +70,17 @@ def init(file: File = None) -> None:
 
     Only you can read it. Keep backups, and pass it to nobody: it holds the key of its hashes.
     """
+    before = known_at(_path(file))
     ledger = Ledger.create(_path(file))
     out(f"begun: {ledger.path}")
     if (warning := storage_note(ledger.path)) is not None:
         note(f"note: {warning}")
+    if before is not None:
+        note(
+            f"note: a ledger with {before.events:,} events was at this place before, and this one does not "
+            "know what was spent with it: restore that one, or record its releases here (budget-opt ledger "
+            "record)"
+        )
     option = "" if file is None else f" --ledger {file}"
     out(f"next: budget-opt ledger add NAME --total E{option}")
 
@@ -88,11 +102,14 @@ def add(
 ) -> None:
     """Register a data set with its caps.
 
-    One name stands for the same people, whatever file or table they are in.
+    One name stands for the same people, whatever file or table they are in. --total is for one person: where
+    people have several rows, say with --max-rows how many at most; nobody checks it.
     """
     others = {"max_rows": max_rows, "waves": waves, "delta": delta}
     found = Ledger.open(_path(ledger))
-    found.register(dataset, new_caps(total, attribute or [], group or [], others))
+    caps = new_caps(total, attribute or [], group or [], others)
+    found.register(dataset, caps)
+    _note_never_binding(caps)
     _show(found, [dataset], as_json=as_json)
 
 
@@ -118,6 +135,7 @@ def change(
     caps: Caps = changed_caps(found.caps(dataset), attribute or [], group or [], others)
     for loosened in found.change(dataset, caps, why):
         note(f"note: this allows more to be spent on the same people: {loosened}")
+    _note_never_binding(caps)
     _show(found, [dataset], as_json=as_json)
 
 
@@ -152,8 +170,11 @@ def check(
 ) -> None:
     """Check that a ledger is whole and up to date.
 
-    Exit code 1 where it does not know the release with one of these manifests. A ledger that was restored
-    from an older copy does not know the releases since.
+    Exit code 1 where it does not know the release with one of these manifests. The table beside a manifest
+    is read, and is known where a release with these very cells is on record; without the table only its
+    number and allocation can be compared. A ledger that was restored from an older copy does not know the
+    releases since. That is noticed without manifests only by the same user on the same machine: elsewhere
+    give the manifests of all releases.
     """
     found = Ledger.open(_path(ledger))
     known = found.check(manifests or [], dataset)
@@ -172,7 +193,14 @@ def check(
 @ledger_app.command("record")
 def record(
     dataset: Dataset,
-    allocation: AllocationFile,
+    release: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MANIFEST",
+            help="manifest.json of the release, with its table beside it, so that ledger check knows it "
+            "again; where these are lost, its allocation file.",
+        ),
+    ],
     why: Why,
     ledger: Chosen = None,
     as_json: AsJson = False,
@@ -182,8 +210,10 @@ def record(
     So for one that a restored ledger does not know. It is spent, whatever the caps say.
     """
     found = Ledger.open(_path(ledger))
-    made = found.add_release(dataset, Charge.of(Allocation.read(allocation)), why)
+    made = record_release(found, dataset, release, why)
     note(f"note: counted as release {made.number} of {dataset}")
+    if dict(found.events())[made.event].get("cells") is None:
+        note("note: without its table, so that ledger check cannot tell whether it is this one")
     _show(found, [dataset], as_json=as_json)
 
 
@@ -200,7 +230,9 @@ def accept(why: Why, file: File = None) -> None:
     except LedgerError:
         # what is damaged is refused all the same
         Ledger.open(path, older=why)
-        out(f"{path}: accepted; now record the releases that it does not know: budget-opt ledger record")
+        out(f"{path}: accepted; it stays on record that it was")
+        out("next: budget-opt ledger check with all your manifests, then budget-opt ledger record for each")
+        out("that it does not know; changes of caps and new data sets since then are lost: make them again")
     else:
         out(f"{path}: is not older than what was seen of it, so there is nothing to accept")
 
@@ -209,10 +241,13 @@ def _path(given: Path | None) -> Path:
     return Ledger.default_path() if given is None else given
 
 
-def _show(ledger: Ledger, names: list[str] | None, *, as_json: bool) -> None:
-    from budget_opt.ledger.show import shown
+def _note_never_binding(caps: Caps) -> None:
+    for line in never_binding(caps):
+        note(f"note: {line}")
 
-    datasets = shown(ledger, names or None)
+
+def _show(ledger: Ledger, names: list[str] | None, *, as_json: bool) -> None:
+    datasets = ledger.shown(names or None)
     if as_json:
         out_json(
             {"ledger": str(ledger.path), "id": ledger.id, "datasets": [one.to_dict() for one in datasets]}

@@ -86,6 +86,8 @@ def _number(text: str, where: str) -> float | None:
     if text.strip() == NO_CAP:
         return None
     try:
+        if "_" in text:  # Python reads 1_0 as 10
+            raise ValueError(text)
         return float(text)
     except ValueError:
         raise InputError(f"{where}: {text.strip()!r} is not a number of nats. Write it like 1.5.") from None

@@ -59,7 +59,8 @@ class Caps:
     `waves` is the number of planned releases. All caps are for all of them: the k-th release is allowed while
     what is spent, itself included, stays within k / waves of each cap, so that a share that
     an earlier one left goes to later ones, and none takes from what is to come unless it is
-    allowed to (`ahead`). After the last wave the whole caps hold.
+    allowed to (`ahead`). Releases are counted, however small: it paces honest plans, and whoever makes tiny
+    releases gets to the last share at once. Only the whole caps bound what is spent.
 
     Raises `InputError` for a number that is none of these, and for names of which two look alike.
     """
@@ -119,41 +120,6 @@ class Caps:
             )
         except InputError as failure:
             raise ValueError(f"the caps are none ({failure})") from None
-
-
-def loosened(before: Caps, after: Caps) -> list[str]:
-    """In words, by what the new caps allow more than the old ones; empty where they do not."""
-    numbers = [
-        ("total", before.total, after.total),
-        ("delta", before.delta, after.delta),
-        # fewer rows a person make every release that was made cheaper, fewer waves each share larger
-        ("max_rows", after.max_rows, before.max_rows),
-        ("waves", after.waves, before.waves),
-    ]
-    found = [
-        f"{name} {getattr(before, name)} -> {getattr(after, name)}"
-        for name, low, high in numbers
-        if high > low
-    ]
-    after_attributes = {folded(name): cap for name, cap in after.attributes.items()}
-    for name, cap in before.attributes.items():
-        new = after_attributes.get(folded(name))
-        if new is None or new > cap:
-            found.append(f"attribute {name} {cap} -> {'no cap' if new is None else new}")
-    after_groups = {folded(name): GroupCap(*group) for name, group in after.groups.items()}
-    for name, (members, cap) in before.groups.items():
-        group = after_groups.get(folded(name))
-        if group is None or group.epsilon > cap or not _keys(members) <= _keys(group.members):
-            found.append(f"group {name} {cap} -> {'no cap' if group is None else _shown(group)}")
-    return found
-
-
-def _shown(group: GroupCap) -> str:
-    return f"{group.epsilon} of {', '.join(group.members)}"
-
-
-def _keys(names: tuple[str, ...]) -> set[str]:
-    return {folded(name) for name in names}
 
 
 def _checked(where: str, value: object, check: Callable[[object], T]) -> T:

@@ -14,6 +14,7 @@ from budget_opt.ledger.caps import Caps
 from budget_opt.ledger.charge import Charge
 from budget_opt.ledger.events import Event, new_event
 from budget_opt.ledger.names import require_name
+from budget_opt.ledger.released import Cells
 from budget_opt.ledger.state import State
 
 
@@ -92,10 +93,25 @@ def void(state: State, release: str, why: str) -> Event | None:
     return new_event("void", release=release, why=why)
 
 
-def add_release(state: State, dataset: str, charge: Charge, release: str, why: str) -> Event:
-    """A release that was made elsewhere, whatever is left."""
-    _require_rows(account_of(state, dataset), charge)
-    return new_event("outside", dataset=dataset, release=release, charge=charge.to_dict(), why=why)
+def add_release(
+    state: State, dataset: str, charge: Charge, release: str, why: str, cells: Cells | None
+) -> Event:
+    """A release that was made elsewhere, whatever is left; not one whose cells are on record."""
+    account = account_of(state, dataset)
+    _require_rows(account, charge)
+    if cells is not None and (number := account.cells.get(cells.digest)) is not None:
+        raise InputError(
+            f"{dataset}: its release {number} is this very table, and is counted. There is nothing to record."
+        )
+    return new_event(
+        "outside",
+        dataset=dataset,
+        release=release,
+        charge=charge.to_dict(),
+        why=why,
+        cells=None if cells is None else cells.digest,
+        rows=None if cells is None else cells.rows,
+    )
 
 
 def repeat(state: State, dataset: str, *, cells: str, rows: int) -> Event:

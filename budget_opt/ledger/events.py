@@ -29,7 +29,7 @@ BEFORE_THE_FIRST = bytes(32)
 _Text = Annotated[str, Field(min_length=1, max_length=100_000)]
 _Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 _Time = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")]
-_Count = Annotated[int, Field(ge=0)]
+_Count = Annotated[int, Field(ge=0, le=10**15)]
 
 
 @with_config(ConfigDict(extra="forbid", strict=True))
@@ -102,13 +102,18 @@ class Repeat(_Event):
 
 
 class Outside(_Event):
-    """A release that was made without this ledger, or that it lost: counted, whatever the caps say."""
+    """A release that was made without this ledger, or that it lost: counted, whatever the caps say.
+
+    `cells` is the keyed digest of what was released, where its table was at hand, and None where it was not.
+    """
 
     kind: Literal["outside"]
     dataset: _Text
     release: _Text
     charge: ChargeStated
     why: _Text
+    cells: _Digest | None
+    rows: _Count | None
 
 
 class Data(_Event):

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from budget_opt.errors import InputError
 from budget_opt.ledger.events import BEFORE_THE_FIRST, FORMAT, VERSION, Head, new_event, next_hash, text_of
-from budget_opt.ledger.file_faults import no_ledger, require_own_file, translated
+from budget_opt.ledger.file_faults import BESIDE, no_ledger, require_name, require_own_file, translated
 from budget_opt.tables.whole_files import NewFile, folder_to_disk
 
 BUSY_SECONDS = 30.0
@@ -28,6 +28,8 @@ SETTINGS = ("synchronous = EXTRA", "trusted_schema = OFF", "cell_size_check = ON
 """What every connection asks of SQLite."""
 
 KEY_BYTES = 32
+MANIFEST = "manifest.json"
+"""What lies beside a release."""
 _BEFORE_ALL = -(2**63)
 _APPLICATION = 0x426F4C67  # "BoLg", by which `file` and others can tell such a database
 _ONE = "one INTEGER PRIMARY KEY CHECK (one = 1)"
@@ -47,6 +49,12 @@ def create(path: Path) -> None:
 
     Raises `InputError` where something is at the path, or the journal of what was.
     """
+    require_name(path)
+    if (path.parent / MANIFEST).exists():
+        raise InputError(
+            f"{path}: lies in the folder of a release ({MANIFEST} is there), which is passed on. Keep the "
+            "ledger in a folder of its own."
+        )
     for taken in (path, *_beside(path)):
         if taken.exists() or taken.is_symlink():
             raise InputError(
@@ -205,4 +213,4 @@ def _require_form(database: sqlite3.Connection) -> None:
 
 def _beside(path: Path) -> tuple[Path, ...]:
     """What SQLite keeps beside a database, and would take for a new one's."""
-    return tuple(path.with_name(f"{path.name}{ending}") for ending in ("-journal", "-wal", "-shm"))
+    return tuple(path.with_name(f"{path.name}{ending}") for ending in BESIDE)

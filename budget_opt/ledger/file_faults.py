@@ -16,6 +16,11 @@ RESTORE = (
     "Do not begin another one in its place: what was spent stays spent."
 )
 
+BESIDE = ("-journal", "-wal", "-shm")
+"""How the names of files end that SQLite keeps beside a database."""
+_JOURNAL = bytes.fromhex("d9d505f920a163d7")
+"""How a journal begins."""
+
 
 class NoLedger(Exception):  # noqa: N818 - nobody sees it: `translated` gives it a path, as a `LedgerError`
     """What is wrong with a file, where its path is not known."""
@@ -82,9 +87,11 @@ _REASONS = {
 def require_own_file(path: Path) -> None:
     """`InputError` unless it is a file of this user, with mode 0600, not a link, under one name.
 
-    So must be the journal, which SQLite would believe. Both are looked at and never opened here: when a file
-    is closed, the system drops the locks that this process has on it by any other handle.
+    So must be the journal, which SQLite would believe; and what it would take for a stale one it deletes, so
+    that nothing else may lie there. The ledger is looked at and never opened here: when a file is closed, the
+    system drops the locks that this process has on it by any other handle.
     """
+    require_name(path)
     status = _status(path)
     if status is None:
         raise InputError(
@@ -94,9 +101,47 @@ def require_own_file(path: Path) -> None:
     _require_own(path, status)
     if status.st_size == 0:
         raise LedgerError(f"{path}: is empty, so that nobody can say what was spent. {RESTORE}")
+    for beside in (path.with_name(f"{path.name}{ending}") for ending in ("-wal", "-shm")):
+        if _status(beside) is not None:
+            raise InputError(
+                f"{beside}: lies beside the ledger, which has no such file, and SQLite would read it or "
+                "delete it. If it is of another program, move it away; else restore "
+                f"the ledger from a backup: {path}."
+            )
     journal = path.with_name(f"{path.name}-journal")
     if (found := _status(journal)) is not None:
         _require_own(journal, found)
+        _require_journal(journal)
+
+
+def require_name(path: Path) -> None:
+    """`InputError` for a name that SQLite gives to what lies beside a database, or that nobody can type."""
+    if path.name.lower().endswith(BESIDE):
+        raise InputError(
+            f"{path}: SQLite gives such names to files beside a database, and deletes them. Give the ledger "
+            f"a name that does not end in {', '.join(BESIDE)}."
+        )
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError(f"{str(path)!r}: is not text in Unicode. Give the ledger another path.") from None
+
+
+def _require_journal(path: Path) -> None:
+    """`InputError` for what is no journal: SQLite would delete it."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(_JOURNAL))
+    except FileNotFoundError:
+        return  # another process has just removed it
+    except OSError as failure:
+        raise InputError(f"{path}: cannot be read ({failure.strerror}). Check the path.") from None
+    # one that was only begun is empty, or zeros
+    if start.strip(b"\0") and start != _JOURNAL:
+        raise InputError(
+            f"{path}: is no journal of the ledger beside it, and SQLite would delete it. Give it another "
+            "name."
+        )
 
 
 def _status(path: Path) -> os.stat_result | None:

@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING
 from budget_opt.errors import InputError
 from budget_opt.ledger import decisions, file, witness
 from budget_opt.ledger.account import Account, Left, Release
-from budget_opt.ledger.caps import Caps, loosened
+from budget_opt.ledger.cap_changes import changes
+from budget_opt.ledger.caps import Caps
 from budget_opt.ledger.charge import Charge
 from budget_opt.ledger.decisions import account_of
+from budget_opt.ledger.given import caps_given, charge_given, listed, require_text
 from budget_opt.ledger.record import Record
+from budget_opt.ledger.released import ALLOCATION, CELLS, Cells, read_released
 from budget_opt.ledger.state import State
 from budget_opt.model.arguments import require_path
 from budget_opt.tables.private_files import private_folder
@@ -26,6 +29,7 @@ from budget_opt.tables.state_directory import state_directory
 if TYPE_CHECKING:
     from budget_opt.ledger.checking import Known
     from budget_opt.ledger.events import Event
+    from budget_opt.ledger.show import ShownDataset
 
 FILE = "ledger.db"
 """The ledger in the user's state directory."""
@@ -52,6 +56,9 @@ class Ledger:
     call that raises has recorded nothing. The order is reserve, release, confirm: what is reserved is spent
     unless it is voided, so that a crash between never leaves a release that is not counted.
 
+    That it is replaced by an older copy is noticed for the same user on the same machine, by a small file in
+    the state directory. Elsewhere, and after any doubt, `check` it with the manifests of all releases.
+
     Every call may raise `LedgerError` (the file is damaged, was edited, or replaced by an older copy; `row`
     is the first event that is wrong) and `InputError` (it is not there, is a link or another's file, is
     read-only or out of space, or others have been writing in it for half a minute).
@@ -60,7 +67,7 @@ class Ledger:
     def __init__(self, path: str | Path, *, older: str | None = None) -> None:
         self._record = Record(require_path(path, "path").absolute())
         if older is not None:
-            _require_text(older, "older")
+            require_text(older, "older")
         self._record.require_newest(older)
 
     def __repr__(self) -> str:
@@ -87,9 +94,10 @@ class Ledger:
     def open(cls, path: str | Path, *, older: str | None = None) -> Ledger:
         """The ledger in a file, after all its events were checked and replayed; never makes one.
 
-        Raises `LedgerError` where it is older than what this user has seen of it (R25): restored from before
-        some release, whose cost it does not know. `older` says why it is used all the same, which is
-        recorded; what it does not know is then for `add_release`.
+        Raises `LedgerError` where it is older than what this user has seen of it on this machine: restored
+        from before some release, whose cost it does not know. Elsewhere `check` with all manifests tells.
+        `older` says why it is used all the same, which is recorded; what it does not know is then for
+        `add_release`.
         """
         return cls(path, older=older)
 
@@ -135,6 +143,16 @@ class Ledger:
         with self._record.reading() as (state, _):
             return tuple(replace(release) for release in account_of(state, dataset).releases.values())
 
+    def shown(self, datasets: Iterable[str] | None = None) -> list[ShownDataset]:
+        """For people: these data sets, all by default, with what was spent on them and what became of it."""
+        from budget_opt.ledger.show import shown
+
+        with self._record.reading() as (state, rows):
+            names = state.accounts if datasets is None else datasets
+            accounts = [account_of(state, name) for name in names]
+            events = dict(self._record.events_of(rows))
+            return [shown(account, events) for account in accounts]
+
     def events(self) -> list[tuple[int, Event]]:
         """Everything that was recorded, with the numbers of the events."""
         return self._record.events()
@@ -145,18 +163,20 @@ class Ledger:
         Raises `InputError` for a name that is registered, or that people would take for one that is: a
         second name is how one budget is spent twice.
         """
-        self._record.write(partial(decisions.register, dataset=dataset, caps=_caps(caps)))
+        self._record.write(partial(decisions.register, dataset=dataset, caps=caps_given(caps)))
 
     def change(self, dataset: str, caps: Caps, why: str) -> list[str]:
-        """Give a data set other caps from now on, which stays on record; in words, by what they allow more.
+        """Replace all caps of a data set from now on; in words, which changes allow more to be spent.
 
-        What was spent stays spent: caps may be lowered below it, and then nothing is left. With more rows a
-        person every release that was made costs that much more; fewer rows are refused after a release.
+        What `caps` does not state is taken away or is the default again. To change one cap alone, write
+        `ledger.change(name, dataclasses.replace(ledger.caps(name), total=2.0), why)`. Every change stays on
+        record. What was spent stays spent: caps may be lowered below it, and then nothing is left. With
+        more rows a person every release that was made costs that much more; fewer are refused after one.
         """
-        _require_text(why, "why")
+        require_text(why, "why")
         before = self.caps(dataset)
-        self._record.write(partial(decisions.change, dataset=dataset, caps=_caps(caps), why=why))
-        return loosened(before, caps)
+        self._record.write(partial(decisions.change, dataset=dataset, caps=caps_given(caps), why=why))
+        return [change.text for change in changes(before, caps) if change.loosens]
 
     def require_room(self, dataset: str, charge: Charge, *, ahead: bool = False) -> None:
         """`BudgetExceededError` where the charge would pass a cap now; nothing is recorded or kept free.
@@ -164,7 +184,7 @@ class Ledger:
         Only `reserve` decides: another process may be faster.
         """
         with self._record.reading() as (state, _):
-            decisions.require_room(account_of(state, dataset), _charge(charge), ahead=ahead)
+            decisions.require_room(account_of(state, dataset), charge_given(charge), ahead=ahead)
 
     def reserve(self, dataset: str, charge: Charge, release: str, *, ahead: bool = False) -> Reservation:
         """Spend what a release will cost, before its first word is drawn.
@@ -174,9 +194,13 @@ class Ledger:
         that a release can be gone on with. Raises `BudgetExceededError`, with nothing recorded, and
         `InputError` for an id that stands for something else, or is void.
         """
-        _require_text(release, "release")
+        require_text(release, "release")
         decide = partial(
-            decisions.reserve, dataset=dataset, charge=_charge(charge), release=release, ahead=bool(ahead)
+            decisions.reserve,
+            dataset=dataset,
+            charge=charge_given(charge),
+            release=release,
+            ahead=bool(ahead),
         )
         return _reservation(self._record.write(decide), release)
 
@@ -192,25 +216,45 @@ class Ledger:
         return _reservation(self._record.write(decide), release)
 
     def void(self, release: str, why: str = "nothing was drawn") -> None:
-        """Give back what was reserved. Only where nothing was drawn into any file, as after bad input (R10).
+        """Give back what was reserved. Only where nothing was drawn into any file, as after bad input.
 
-        Everything else that fails stays spent (R7, R23): a report that was drawn may have been read. Voiding
+        Everything else that fails stays spent: a report that was drawn may have been read. Voiding
         once more changes nothing. Raises `InputError` for an id that is not reserved, or is confirmed.
         """
-        _require_text(why, "why")
+        require_text(why, "why")
         self._record.write(partial(decisions.void, release=release, why=why))
 
-    def add_release(self, dataset: str, charge: Charge, why: str) -> Reservation:
+    def add_release(self, dataset: str, release: Charge | str | Path, why: str) -> Reservation:
         """Count a release that was made without this ledger, or that a restored one does not know.
 
-        It is spent whatever the caps say, since it cannot be undone; `why` is recorded.
+        `release` is its manifest.json, so that `check` knows it again by the table that lies beside it; or,
+        where that is lost, what it costs (`Charge.of`). It is spent whatever the caps say, since it cannot
+        be undone; `why` is recorded. Raises `InputError` for a table that is counted already.
         """
-        _require_text(why, "why")
-        release = secrets.token_hex(16)
+        require_text(why, "why")
+        charge, cells = (release, None) if isinstance(release, Charge) else self._at(release)
+        name = secrets.token_hex(16)
         decide = partial(
-            decisions.add_release, dataset=dataset, charge=_charge(charge), release=release, why=why
+            decisions.add_release,
+            dataset=dataset,
+            charge=charge_given(charge),
+            release=name,
+            why=why,
+            cells=cells,
         )
-        return _reservation(self._record.write(decide), release)
+        return _reservation(self._record.write(decide), name)
+
+    def _at(self, manifest: str | Path) -> tuple[Charge, Cells | None]:
+        """What the release with this manifest costs, and the digest of its table, if that is there."""
+        found = read_released(require_path(manifest, "release"), self.keyed(CELLS).copy)
+        if found.allocation is None:
+            raise InputError(
+                f"{manifest}: beside it is no {ALLOCATION} that it was released under, so that nobody "
+                "can say what it cost. Put it there, or record the allocation alone."
+            )
+        if found.fault:
+            raise InputError(f"{manifest}: {found.fault}. Put the table there as it was released.")
+        return Charge.of(found.allocation), found.cells
 
     def keyed(self, purpose: str) -> hashlib.blake2b:
         """A new keyed hash of 32 bytes (BLAKE2b): `update`, `copy`, `digest`, `hexdigest`.
@@ -218,6 +262,7 @@ class Ledger:
         Each purpose has a key of its own, HMAC-SHA256 of it under the ledger's. Without that key nobody can
         test a guess of the data against a digest. It is in the file alone, and in nothing that is printed.
         """
+        require_text(purpose, "purpose")
         message = b"budget-opt ledger\0" + purpose.encode()
         derived = hmac.new(self._record.key(), message, hashlib.sha256).digest()
         return hashlib.blake2b(key=derived, digest_size=32)
@@ -237,7 +282,7 @@ class Ledger:
 
     def remember(self, dataset: str, fingerprints: Iterable[str]) -> None:
         """Record keyed fingerprints of the data (lines of text), those that are new."""
-        given = frozenset(fingerprints)
+        given = frozenset(listed(fingerprints, "fingerprints"))
         self._record.write(partial(decisions.remember, dataset=dataset, fingerprints=given))
 
     def fingerprints(self, *, besides: str | None = None) -> dict[str, frozenset[str]]:
@@ -248,7 +293,7 @@ class Ledger:
 
     def acknowledge(self, dataset: str, warning: str) -> None:
         """Record that a person has read this warning about a data set and goes on; once is enough."""
-        _require_text(warning, "warning")
+        require_text(warning, "warning")
         self._record.write(partial(decisions.acknowledge, dataset=dataset, warning=warning))
 
     def acknowledged(self, dataset: str, warning: str) -> bool:
@@ -257,38 +302,25 @@ class Ledger:
             return warning in account_of(state, dataset).warnings
 
     def check(self, manifests: Iterable[str | Path], dataset: str | None = None) -> tuple[Known, ...]:
-        """Whether this ledger counts the releases that these manifests are of (R25), of one data set or any.
+        """Whether this ledger counts the releases that these manifests are of, of one data set or any.
 
-        A restored ledger does not know those that were made since. Raises `InputError` for a file that is no
-        manifest.
+        A table that lies beside its manifest is read, and known only where a release with these very cells
+        is on record; without it only its number and allocation are compared (`Known.certain` is false). A
+        restored ledger does not know the releases since. Opening one notices that by itself only for the
+        user and on the machine that used the newer one: elsewhere check all manifests. Raises `InputError`
+        for a file that is no manifest.
         """
-        from budget_opt.ledger.checking import known
+        from budget_opt.ledger.checking import known, without_repetitions
 
-        paths = [require_path(path, "manifests") for path in manifests]
+        paths = [require_path(path, "manifests") for path in listed(manifests, "manifests")]
+        found = [read_released(path, self.keyed(CELLS).copy) for path in dict.fromkeys(paths)]
         with self._record.reading() as (state, _):
             accounts: list[Account] = list(state.accounts.values())
             if dataset is not None:
                 accounts = [account_of(state, dataset)]
-            return tuple(known(path, accounts) for path in paths)
+            return without_repetitions([known(one, accounts) for one in found])
 
 
 def _reservation(state: State, release: str) -> Reservation:
     found = state.releases[release]
     return Reservation(found.dataset, release, found.number, found.event)
-
-
-def _caps(caps: Caps) -> Caps:
-    if not isinstance(caps, Caps):
-        raise InputError(f"caps: is a {type(caps).__name__}. Write Caps(total=5.0, …).")
-    return caps
-
-
-def _charge(charge: Charge) -> Charge:
-    if not isinstance(charge, Charge):
-        raise InputError(f"charge: is a {type(charge).__name__}. Write Charge.of(allocation).")
-    return charge
-
-
-def _require_text(text: object, where: str) -> None:
-    if not isinstance(text, str) or not text.strip() or not text.isprintable() or len(text) > 1000:
-        raise InputError(f"{where}: must be one line of text that is not blank, at most 1000 characters.")

@@ -39,10 +39,13 @@ class Replay:
         stated = rows.head()
         if stated.events != self.head.events:
             # the first that is there and must not be, or is not there and must be
-            first_bad = min(stated.events, self.head.events) + 1
+            there = self.head.events
+            what = "is not there" if there < stated.events else "is there and must not be"
+            done = "taken away" if there < stated.events else "put in"
             raise no_ledger(
-                f"it is there and {stated.events} are stated, or is not: events were taken away or put in",
-                row=first_bad,
+                f"it {what}: {there} events are there, and {stated.events} were written, so that some were "
+                f"{done}",
+                row=min(stated.events, there) + 1,
             )
         if stated != self.head:
             raise no_ledger("it is not the one that was written last: it was edited", row=stated.events)

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from budget_opt.ledger.account import Left, Release
+from budget_opt.ledger.account import Account, Left, Release
 from budget_opt.ledger.amounts import plain
-from budget_opt.ledger.caps import Caps, loosened
+from budget_opt.ledger.cap_changes import changes as cap_changes
+from budget_opt.ledger.cap_changes import nats
+from budget_opt.ledger.caps import Caps
+from budget_opt.ledger.wording import rows_of_one
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
     from budget_opt.ledger.events import Event
-    from budget_opt.ledger.ledger import Ledger
 
 _SHORT = 12
 """Digits of a hash in a table."""
+_MOST = 200
+"""Releases in a table: the last ones."""
+_MEANING = {
+    "reserved": "started, and never finished or not yet; it counts as spent",
+    "void": "given back before anything was released; it counts nothing",
+    "outside": "made without this ledger and counted by hand",
+}
+"""What becomes of a release, other than that it is there."""
+_PILOT = "pilot-"
+"""How the names of pilots begin (`api.pilot_charges`)."""
 
 
 @dataclass(frozen=True)
 class ShownRelease:
-    """One release: its number, when it was reserved, what it costs a record, and what became of it."""
+    """One release, or pilot: its number, when it was begun, what it costs a record, what became of it."""
 
     number: int
     time: str
@@ -33,6 +45,7 @@ class ShownRelease:
     allocation_sha256: str
     release: str
     why: str
+    is_pilot: bool
 
 
 @dataclass(frozen=True)
@@ -47,6 +60,7 @@ class ShownDataset:
     releases: tuple[ShownRelease, ...]
     changes: tuple[tuple[str, str, str], ...]
     repeats: tuple[tuple[str, int], ...]
+    accepted: tuple[tuple[str, str], ...]
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON."""
@@ -69,27 +83,43 @@ class ShownDataset:
             "releases": [vars(release) for release in self.releases],
             "changes": [{"time": time, "what": what, "why": why} for time, what, why in self.changes],
             "repeats": [{"time": time, "release": number} for time, number in self.repeats],
+            "accepted": [{"time": time, "why": why} for time, why in self.accepted],
         }
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield from (*self._heading(), self._caps_table())
+        from rich.text import Text
+
+        # names and reasons are shown as they are: as Text, in which nothing is markup or an emoji
+        yield from (Text(line) for line in self._heading())
+        yield self._caps_table()
         if self.releases:
             yield self._releases_table()
-        else:
-            yield "no release yet\n"
-        yield from (f"release {one.number}, {one.status}: {one.why}" for one in self.releases if one.why)
-        yield from (f"{time}  caps changed: {what} ({why})" for time, what, why in self.changes)
-        if self.repeats:
-            copies = ", ".join(f"{number} ({time})" for time, number in self.repeats)
-            yield f"free repetitions of release {copies}"
+        yield from (Text(line) for line in self._footing())
 
     def _heading(self) -> Iterator[str]:
         yield self.name
-        if self.caps.max_rows > 1:
-            yield f"caps are for a person, who has up to {self.caps.max_rows} rows, and each of them costs"
+        yield rows_of_one(self.caps)
         if self.caps.waves > 1:
             done = min(self.spent.waves, self.caps.waves)
             yield f"{self.caps.waves} releases are planned, {done} made; left is what the next one may take"
+
+    def _footing(self) -> Iterator[str]:
+        if not self.releases:
+            yield "no release yet\n"
+        if len(self.releases) > _MOST:
+            yield f"the last {_MOST} of {len(self.releases):,} releases; --json lists all"
+        there = {one.status for one in self.releases}
+        yield from (f"{status}: {meaning}" for status, meaning in _MEANING.items() if status in there)
+        yield from (f"release {one.number}, {one.status}: {one.why}" for one in self.releases if one.why)
+        yield from (f"{time}  caps changed: {what} ({why})" for time, what, why in self.changes)
+        yield from (
+            f"{time}  an older copy of this ledger was accepted: what it did not know is lost unless it was "
+            f"recorded by hand ({why})"
+            for time, why in self.accepted
+        )
+        if self.repeats:
+            copies = ", ".join(f"{number} ({time})" for time, number in self.repeats)
+            yield f"free repetitions of release {copies}"
 
     def _caps_table(self) -> RenderableType:
         from budget_opt.tables.wide import Column, WideTable
@@ -108,68 +138,66 @@ class ShownDataset:
             lines.append(("delta", caps.delta, spent.delta, left.delta))
         labels, *numbers = zip(*lines, strict=True)
         columns = [
-            Column(heading, [repr(number) for number in column])
-            for heading, column in zip(("cap", "spent", "left"), numbers, strict=True)
+            Column(heading, [show(number) for number in column])
+            for (heading, show), column in zip(
+                (("cap", nats), ("spent", nats), ("left", left_in_words)), numbers, strict=True
+            )
         ]
         return WideTable(Column("epsilon (nats)", [str(label) for label in labels]), columns)
 
     def _releases_table(self) -> RenderableType:
         from budget_opt.tables.wide import Column, WideTable
 
-        made = self.releases
+        made = self.releases[-_MOST:]
         columns = [
-            Column("reserved (UTC)", [one.time for one in made]),
+            Column("begun (UTC)", [one.time for one in made]),
             Column("status", [one.status for one in made]),
             Column("epsilon\na record", [one.epsilon for one in made]),
             Column("rows", ["" if one.rows is None else f"{one.rows:,}" for one in made]),
-            Column("allocation", [one.allocation_sha256[:_SHORT] for one in made]),
+            Column(
+                "allocation", ["pilot" if one.is_pilot else one.allocation_sha256[:_SHORT] for one in made]
+            ),
         ]
         if any(one.delta != "0" for one in made):
             columns.insert(3, Column("delta", [one.delta for one in made]))
         return WideTable(Column("release", [str(one.number) for one in made]), columns, labels="right")
 
 
-def shown(ledger: Ledger, names: Sequence[str] | None = None) -> list[ShownDataset]:
-    """The data sets with these names, all of them by default; `InputError` for one that is not registered."""
-    chosen = ledger.datasets if names is None else names
-    made = {name: ledger.releases(name) for name in chosen}
-    # read last, so that every event that is asked for is there
-    events = dict(ledger.events())
-    return [_dataset(ledger, name, releases, events) for name, releases in made.items()]
+def left_in_words(number: float) -> str:
+    """What is left, which is never below nothing, and by how much a cap is overspent."""
+    return nats(number) if number >= 0 else f"0, overspent by {nats(-number)}"
 
 
-def _dataset(
-    ledger: Ledger, name: str, releases: Sequence[Release], events: dict[int, Event]
-) -> ShownDataset:
-    by_cells: dict[str, int] = {}
-    registered, changes, repeats = "", [], []
-    caps = ledger.caps(name)
-    closed = {release.closed: release.number for release in releases}
-    for number, event in events.items():
-        if event["kind"] == "confirm" and number in closed:
-            by_cells.setdefault(event["cells"], closed[number])
-        elif event["kind"] == "register" and event["dataset"] == name:
+def shown(account: Account, events: Mapping[int, Event]) -> ShownDataset:
+    """A data set by its account and all events of the ledger, both of one moment."""
+    name, releases = account.name, tuple(account.releases.values())
+    registered, changes, repeats, accepted = "", [], [], []
+    for event in events.values():
+        if event["kind"] == "register" and event["dataset"] == name:
             registered, before = event["time"], Caps.from_dict(event["caps"])
         elif event["kind"] == "change" and event["dataset"] == name:
             after = Caps.from_dict(event["caps"])
-            what = "; ".join(loosened(before, after)) or "tighter, " + "; ".join(loosened(after, before))
+            what = "; ".join(map(str, cap_changes(before, after))) or "names are written otherwise"
             changes.append((event["time"], what, event["why"]))
             before = after
         elif event["kind"] == "repeat" and event["dataset"] == name:
-            repeats.append((event["time"], by_cells[event["cells"]]))
+            repeats.append((event["time"], account.cells[event["cells"]]))
+        elif event["kind"] == "older":
+            accepted.append((event["time"], event["why"]))
     return ShownDataset(
         name=name,
         registered=registered,
-        caps=caps,
-        spent=ledger.spent(name),
-        left=ledger.left(name),
+        caps=account.caps,
+        spent=account.spent(),
+        left=account.left(),
         releases=tuple(_release(release, events) for release in releases),
         changes=tuple(changes),
         repeats=tuple(repeats),
+        accepted=tuple(accepted),
     )
 
 
-def _release(release: Release, events: dict[int, Event]) -> ShownRelease:
+def _release(release: Release, events: Mapping[int, Event]) -> ShownRelease:
     begun = events[release.event]
     closed = None if release.closed is None else events[release.closed]
     ending = begun if closed is None else closed
@@ -179,8 +207,9 @@ def _release(release: Release, events: dict[int, Event]) -> ShownRelease:
         status=release.status,
         epsilon=plain(release.charge.epsilon),
         delta=plain(release.charge.delta),
-        rows=closed["rows"] if closed is not None and closed["kind"] == "confirm" else None,
+        rows=ending["rows"] if ending["kind"] in ("confirm", "outside") else None,
         allocation_sha256=release.charge.allocation_sha256,
         release=release.name,
         why=ending["why"] if ending["kind"] in ("void", "outside") else "",
+        is_pilot=release.name.startswith(_PILOT),
     )

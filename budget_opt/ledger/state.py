@@ -79,6 +79,9 @@ class State:
 
     def _outside(self, event: events.Outside) -> None:
         self._spend(event, "outside")
+        if event["cells"] is not None:
+            made = self.releases[event["release"]]
+            self.accounts[made.dataset].cells.setdefault(event["cells"], made.number)
 
     def _spend(self, event: events.Reserve | events.Outside, status: Status) -> None:
         account, name = self._account(event["dataset"]), event["release"]

@@ -7,28 +7,52 @@ from pathlib import Path
 
 from budget_opt.errors import Exceeded
 from budget_opt.ledger.account import Account
+from budget_opt.ledger.cap_changes import nats
+from budget_opt.ledger.caps import Caps
 from budget_opt.model.parts import nearest
 
 
 def exceeded(account: Account, found: Sequence[Exceeded], *, ahead: bool) -> str:
-    """Which caps a release would pass, what is left, and what can be done."""
-    caps, left = account.caps, account.left(ahead=ahead)
-    made = f"{account.paid:,} release{'s' * (account.paid != 1)}"
-    parts = [f"{account.name}: this release would spend {'; '.join(map(str, found))}, after {made}."]
+    """Which caps a release would pass, what is left, and what can be done: a headline, and a line each."""
+    caps, left, wave = account.caps, account.left(ahead=ahead), account.paid + 1
+    planned = wave < caps.waves and not ahead
+    lines = [f"{account.name}: this release would spend more than is left. It was not charged."]
+    for one in found:
+        if planned and one.left >= 0:
+            share = f"{nats(one.left)} of {nats(one.cap)}"
+            may = f"{share} may be spent with the {_ordinal(wave)} of {caps.waves} waves"
+        else:
+            may = _left(one)
+        lines.append(f"It asks for {nats(one.asked)} of {one.what}; {may}.")
     if caps.max_rows > 1:
-        parts.append(f"A person has up to {caps.max_rows} rows, and each of them costs.")
-    wave = account.paid + 1
-    if wave < caps.waves and not ahead:
-        parts.append(
-            f"It is release {wave} of {caps.waves} that are planned, and may use {wave}/{caps.waves} of "
-            "each cap, with what the ones before it spent; --ahead takes from those to come."
-        )
+        lines.append(f"A person has up to {caps.max_rows} rows, and each of them costs.")
+    if planned:
+        lines.append("To take from the waves that are still to come, give --ahead.")
     if left.total > 0:
-        parts.append("Split what is left (budget-opt solve --epsilon), or raise")
+        lines.append("Split what is left (budget-opt solve --epsilon), or raise the cap:")
     else:
-        parts.append("What was released may be copied, not drawn again; for another release, raise")
-    parts.append("the cap, which stays on record: budget-opt ledger change. Nothing was charged.")
-    return " ".join(parts)
+        lines.append(
+            "A release that was made may be passed on again as it is. For another one, raise the cap:"
+        )
+    lines[-1] += " budget-opt ledger change, which stays on record."
+    return "\n  ".join(lines)
+
+
+def _ordinal(number: int) -> str:
+    return {1: "first", 2: "second", 3: "third"}.get(number, f"{number}th")
+
+
+def _left(one: Exceeded) -> str:
+    if one.left < 0:
+        return f"0 of {nats(one.cap)} is left, overspent by {nats(-one.left)}"
+    return f"{nats(one.left)} of {nats(one.cap)} is left"
+
+
+def rows_of_one(caps: Caps) -> str:
+    """How many rows a person has, as it was registered."""
+    if caps.max_rows == 1:
+        return "each person has at most 1 row (not checked)"
+    return f"each person has at most {caps.max_rows} rows (not checked), and each of them costs"
 
 
 def unknown(dataset: str, twin: str | None, known: Sequence[str]) -> str:
@@ -54,16 +78,24 @@ def taken(dataset: str, twin: str) -> str:
 
 def older(path: Path, count: int, seen: int, *, other: bool) -> str:
     """That an event that was seen in a ledger is not in it; `other` where another is in its place."""
-    what = (
-        f"has {count} events, and had {seen} when it was last used here: it was restored from an older copy"
-    )
     if other:
         what = (
-            f"has another event {seen} than when it was last used here: it is a copy that went on by itself"
+            f"its event {seen} is not the one that was seen here last, so that two copies of this ledger "
+            "went on apart: it was used on another machine, or it is the newer file that turned up after an "
+            "older copy had been accepted in its place. It does not know what was spent with the "
+            "other one.\n  Go on with the other copy, and record there what only this one knows."
         )
+        lost = "If the other copy is lost, go on with this one:"
+    else:
+        what = (
+            f"has {count} events, and had {seen} when it was last used here: it was restored from an older "
+            "copy, and does not know what was spent since.\n  Put the newer file back."
+        )
+        lost = "If the newer file is lost, go on with this one:"
     return (
-        f"{path}: {what}, and does not know what was spent since. Put the newer file back. If that is lost: "
-        "find what is missing with budget-opt ledger check and the manifests of your releases, go on from "
-        "this copy with budget-opt ledger accept, and record each missing release with budget-opt ledger "
-        "record."
+        f"{path}: {what} {lost}\n"
+        "  1. Accept it: budget-opt ledger accept FILE --why TEXT.\n"
+        "  2. Find the releases that it does not know: budget-opt ledger check with all your manifests.\n"
+        "  3. Record each of these: budget-opt ledger record.\n"
+        "  Changes of caps and data sets that were registered since are lost as well: make them again."
     )

@@ -18,6 +18,9 @@ from budget_opt.tables.translation import translated
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 
+SHOWN_LABELS = 12
+"""Declared labels that are named in an error."""
+
 
 def code_type(cardinality: int) -> np.dtype[Any]:
     """The type of codes 0..r-1: uint8 up to r = 256, uint16 up to r = 65536, else uint32."""
@@ -72,7 +75,7 @@ class Encoder:
         for mark in (UNSEEN, MISSING, NOT_A_NUMBER):
             rows = np.flatnonzero(found == mark)
             if rows.size:
-                what, way_out = _fault_of_release(mark) if self._released else self._fault(mark)
+                what, way_out = self._fault_of_release(mark) if self._released else self._fault(mark)
                 shown = (first_row + rows[:SHOWN_ROWS]).tolist()
                 alike = self._alike(column, rows) if mark == UNSEEN else {}
                 findings.add(self._name, what, way_out, shown, rows.size, alike)
@@ -83,6 +86,13 @@ class Encoder:
         if not spellings:
             return {}
         return translated(lambda: look_alikes(column, rows, spellings), self._unreadable)
+
+    def _fault_of_release(self, mark: int) -> tuple[str, str]:
+        """What is wrong with a cell of labels, and the way out: the labels that are declared."""
+        what = "missing, which no report is" if mark == MISSING else "not a label of the released column"
+        labels = [str(label) for label in self._domain.labels if label is not None]
+        more = f" and {len(labels) - SHOWN_LABELS:,} more" if len(labels) > SHOWN_LABELS else ""
+        return what, f"The labels of the allocation are: {'; '.join(labels[:SHOWN_LABELS])}{more}."
 
     def _fault(self, mark: int) -> tuple[str, str]:
         """What is wrong with a cell of an original, and the way out."""
@@ -157,12 +167,6 @@ def label_type(domain: Domain) -> pa.DataType:
 def index_type(labels: int) -> pa.DataType:
     """The type of a dictionary's indices by the number of labels."""
     return pa.int8() if labels <= 2**7 else pa.int16() if labels <= 2**15 else pa.int32()
-
-
-def _fault_of_release(mark: int) -> tuple[str, str]:
-    """What is wrong with a released cell, and the way out."""
-    what = "missing, which no report is" if mark == MISSING else "not a label of the released column"
-    return what, "Was the table released under another allocation?"
 
 
 _SPELLING = {

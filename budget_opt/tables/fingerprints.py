@@ -4,6 +4,12 @@ A budget is spent by people, not by names. The same table under another name of 
 categories in another order, other names of columns, or in another kind of file, and most of it with other
 rows added, has the same marks. They are a warning, no lock: whoever means to deceive changes a cell a row.
 
+They are of all attributes of the problem, also of those without a budget; neither of dropped nor of
+public columns. **Not noticed** is the same table with other rows in it where the problem has other
+attributes too (a whole row then is another one), or where it also is in another order and few of its rows
+stand once, as in a table of few columns; a part of the table; and other categories for the same cells, such
+as bins, together with any change of the rows.
+
 - *Columns*: one byte of a hash of each column's counts, ascending, without labels and names. Tables of
   equally many rows are the same where every column of the one has its byte in the other; by chance once
   in 256 a column, times what columns of equal counts do by themselves.
@@ -34,6 +40,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -41,7 +48,7 @@ import numpy.typing as npt
 
 from budget_opt.model.domain import Domain
 from budget_opt.tables.cell_digest import NewHash
-from budget_opt.tables.encoding import Codes
+from budget_opt.tables.counting import AnyCodes
 
 Likeness = Literal[
     "are the same table as", "share most records with", "share most rows, in the same order, with"
@@ -102,7 +109,7 @@ class Fingerprinter:
         self._records, self._runs = _Sample(), _Sample()
         self._last: _Words = np.empty(0, dtype=np.uint64)
 
-    def add(self, codes: Mapping[str, Codes]) -> None:
+    def add(self, codes: Mapping[str, AnyCodes]) -> None:
         """Take the next rows; `codes` has those of every column."""
         rows = len(next(iter(codes.values()))) if codes else 0
         records: _Words = np.zeros(rows, dtype=np.uint64)
@@ -186,14 +193,25 @@ def _has_all(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
 
 
 def _share_most(one: str, other: str) -> bool:
-    pairs = [(a, b) for a, b in zip(one, other, strict=True) if (a, b) != ("0", "0")]
-    equal = sum(a == b for a, b in pairs)
-    chance = _BY_CHANCE + (1 - _BY_CHANCE) / _MARKS
-    return _at_least(equal, len(pairs), chance) <= FALSE_ALARM
+    """Whether more sampled rows are the same than in independent samples, but for one case in 10^9."""
+    mine, its = (np.frombuffer(digits.encode("ascii"), dtype=np.uint8) for digits in (one, other))
+    nothing = ord("0")
+    looked_at = (mine != nothing) | (its != nothing)
+    equal = int(np.count_nonzero(looked_at & (mine == its)))
+    return equal >= _fewest(int(np.count_nonzero(looked_at)))
 
 
-def _at_least(found: int, trials: int, chance: float) -> float:
-    """The probability of `found` or more successes."""
-    return math.fsum(
-        math.comb(trials, i) * chance**i * (1 - chance) ** (trials - i) for i in range(found, trials + 1)
-    )
+@cache
+def _fewest(trials: int) -> int:
+    """The fewest successes among so many trials that chance gives with probability 10^-9 at most.
+
+    One more than there are trials where no number is so few: then nothing can be told.
+    """
+    chance, tail, least = _BY_CHANCE + (1 - _BY_CHANCE) / _MARKS, 0.0, trials + 1
+    for found in range(trials, -1, -1):
+        log_ways = math.lgamma(trials + 1) - math.lgamma(found + 1) - math.lgamma(trials - found + 1)
+        tail += math.e ** (log_ways + found * math.log(chance) + (trials - found) * math.log1p(-chance))
+        if tail > FALSE_ALARM:
+            break
+        least = found
+    return least

@@ -146,8 +146,7 @@ def sync_folder(folder: Path) -> None:
 
 def _taken(target: Path) -> InputError:
     return InputError(
-        f"{target}: exists already. A second draw is a second release and costs again: choose another "
-        "name, or ask to overwrite."
+        f"{target}: exists already. A second draw is a second release and costs again: choose another name."
     )
 
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from budget_opt.allocation import AllocatedAttribute, Allocation
 from budget_opt.errors import DataError
 from budget_opt.model.domain import Domain
+from budget_opt.tables.attachments import attachments
 from budget_opt.tables.encoding import Codes, Encoder, code_type
 from budget_opt.tables.findings import Findings
 from budget_opt.tables.public import without_dictionary
@@ -19,8 +20,9 @@ from budget_opt.tables.reading import encoded, encoders_for, open_table
 from budget_opt.tables.source import Source, listed, require_columns
 from budget_opt.verifier.release import ReleaseJudge
 from budget_opt.verifier.release_report import ReleaseReport
-from budget_opt.verifier.report import Check
+from budget_opt.verifier.report import EXPECTED, Check
 
+_NONE = "none outside"
 Sides = tuple[pa.RecordBatch | None, pa.RecordBatch | None]
 
 
@@ -34,7 +36,12 @@ def compare_tables(allocation: Allocation, original: Any, released: Any, false_a
     pair = _Pair(originals, reports, attributes, public)
     for codes in pair.codes():
         judge.add(*codes)
-    checks = [columns_check(allocation, reports), pair.rows_check(), *pair.cells.checks()]
+    checks = [
+        columns_check(allocation, reports),
+        attachments_check(allocation, released),
+        pair.rows_check(),
+        *pair.cells.checks(),
+    ]
     if pair.rows_agree:
         checks += pair.public_checks()
         left_out = dict.fromkeys(pair.cells.unreadable, "it has cells outside its domain")
@@ -76,6 +83,22 @@ def columns_check(allocation: Allocation, released: Source) -> Check:
         limit=f"{len(needed)} columns",
         holds=not said,
         source="attributes and public columns of the allocation",
+        word=EXPECTED,
+    )
+
+
+def attachments_check(allocation: Allocation, released: Any) -> Check:
+    """No index, attributes or metadata beside the columns."""
+    labels = {attribute.name: attribute.domain.labels for attribute in allocation.attributes}
+    found = attachments(released, labels)
+    claim = "nothing is attached to the release beside its columns"
+    return Check(
+        claim=f"{claim}: not so, it has {' and '.join(found)}" if found else claim,
+        measured=len(found),
+        limit=0,
+        holds=not found,
+        source="index, attributes and metadata",
+        name=claim,
     )
 
 
@@ -85,7 +108,7 @@ class ReleasedCells:
     def __init__(self, domains: Mapping[str, Domain]) -> None:
         self._domains = domains
         self._faults = {name: Findings() for name in domains}
-        self._outside: dict[str, str] = dict.fromkeys(domains, "none")
+        self._outside: dict[str, str] = dict.fromkeys(domains, _NONE)
 
     def codes(self, batch: pa.RecordBatch, encoders: Mapping[str, Encoder]) -> dict[str, Codes]:
         """The codes of a batch; faulty cells get code 0."""
@@ -104,18 +127,19 @@ class ReleasedCells:
             try:
                 findings.require_none()
             except DataError as error:
-                self._outside[name] = f"at least {error.count}"
+                self._outside[name] = f"at least {error.count} outside"
 
     @property
     def unreadable(self) -> list[str]:
         """Attributes with released cells outside their domain."""
-        return [name for name, said in self._outside.items() if said != "none"]
+        return [name for name, said in self._outside.items() if said != _NONE]
 
     def checks(self) -> Iterator[Check]:
         """Every released cell is a declared label."""
         for name, said in self._outside.items():
-            claim = f"{name}: cells outside the declared domain"
-            yield Check(claim, said, "none", said == "none", "declared labels")
+            claim = f"{name}: all cells are within the declared domain"
+            sound = said == _NONE
+            yield Check(claim, said, _NONE, sound, "declared labels", word=EXPECTED)
 
 
 class _Pair:
@@ -164,12 +188,15 @@ class _Pair:
 
     def rows_check(self) -> Check:
         """As many rows as the originals."""
-        return Check("the release has every row", self._rows[1], self._rows[0], self.rows_agree, "count")
+        rows = self._rows
+        claim = "the release has every row"
+        return Check(claim, rows[1], rows[0], self.rows_agree, "count", word=EXPECTED)
 
     def public_checks(self) -> Iterator[Check]:
         """Public columns are released as they are."""
         for name, wrong in self._changed.items():
-            yield Check(f"public column {name}: changed cells", wrong, 0, wrong == 0, "comparison of values")
+            claim, source = f"public column {name} is as it was", "cells changed, by comparison of values"
+            yield Check(claim, wrong, 0, wrong == 0, source, word=EXPECTED)
 
 
 def differing(original: pa.Array, released: pa.Array) -> int:

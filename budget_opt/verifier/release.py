@@ -6,6 +6,7 @@ Bonferroni: a sound release fails with at most that probability, whatever the da
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -15,9 +16,12 @@ import numpy as np
 from budget_opt.allocation import Allocation
 from budget_opt.errors import DataError, InputError
 from budget_opt.tables.counting import AnyCodes
+from budget_opt.tables.source import listed
 from budget_opt.verifier.channels import channel_of
 from budget_opt.verifier.joint import JointTally
+from budget_opt.verifier.noise.evidence import NoiseEvidence, count_in_words
 from budget_opt.verifier.noise.judge import NoiseJudge
+from budget_opt.verifier.noise.runs import OF_ROWS
 from budget_opt.verifier.release_report import (
     INTERNAL_NOTICE,
     ReleaseReport,
@@ -26,7 +30,7 @@ from budget_opt.verifier.release_report import (
 )
 from budget_opt.verifier.report import Check
 from budget_opt.verifier.retentions import RetentionEvidence
-from budget_opt.verifier.transitions import TransitionCounts, judge_transitions
+from budget_opt.verifier.transitions import TransitionCounts, TransitionEvidence, judge_transitions
 
 FALSE_ALARM = 1e-9
 
@@ -91,9 +95,8 @@ class ReleaseJudge:
         not_judged = not_judged or {}
         names = [name for name in self._channels if name not in not_judged]
         moments = [wanted for wanted in self._moments if not set(wanted) & set(not_judged)]
-        notes = [
-            f"judged given the originals, {self._rows} rows; rows are taken as independent of each other"
-        ]
+        judged = f"judged given the originals, {count_in_words(self._rows, 'row')}"
+        notes = [f"{judged}; rows are taken as independent of each other"]
         if self._left_out:
             notes.append(f"not judged, a member is not released: {', '.join(self._left_out)}")
         notes += [f"{name}: not judged, {why}" for name, why in not_judged.items()]
@@ -106,6 +109,7 @@ class ReleaseJudge:
         )
         retentions = tuple(self._retention(wanted, share) for wanted in moments)
         noise = self._noise.evidence([i for i, name in enumerate(self._channels) if name in names])
+        notes += self._not_noticed(transitions, noise)
         return ReleaseReport(
             subject=f"release under {self._name}" if self._name else "release",
             checks=(
@@ -122,6 +126,21 @@ class ReleaseJudge:
             retentions=retentions,
             noise=noise,
         )
+
+    def _not_noticed(
+        self, transitions: Collection[TransitionEvidence], noise: Collection[NoiseEvidence]
+    ) -> list[str]:
+        """A note of what so few rows cannot show, if there is anything."""
+        names = [evidence.name for evidence in transitions if not evidence.untouched_is_noticed]
+        if not names:
+            return []
+        which = "every attribute" if len(names) == len(self._channels) > 1 else listed(names, 5)
+        kept = math.prod(float(1 - channel.changed) for channel in self._channels.values())
+        whole = [one for one in noise if one.claim == OF_ROWS]
+        if any(one.tests * kept**self._rows > one.alarm for one in whole):
+            which += ", even the table as a whole"
+        few = "1 row is" if self._rows == 1 else f"{self._rows:,} rows are"
+        return [f"{few} too few to show for sure that this was released untouched: {which}"]
 
     def _retention(self, attributes: tuple[str, ...], share: float) -> RetentionEvidence:
         kept = Fraction(1)
@@ -150,8 +169,10 @@ def verify_release(
 
     Both are tables or paths; the release is in the original order, before any shuffle. Checked are columns,
     row count, domains, public columns, the transition counts of each attribute against its matrix, for
-    each moment the observed against the predicted retention, and that the noise of a cell depends on
-    nothing: no other attribute, no other row, not its place, not what the row says. A sound release fails
+    each moment the observed against the predicted retention, that nothing is attached to the release, and
+    that the noise of a cell goes together with nothing that is looked at: the noise of another attribute, in
+    the same row and 1 to 4 rows apart; its own, and what any attribute says, at 1 to 8, 10, 16, … up to
+    10,000 rows apart (`noise.lags`, `noise.elsewhere`); its place; what the row says. A sound release fails
     with probability at most `false_alarm`, in (0, 1). The report is internal: it is computed from the
     originals. Raises `DataError` where the originals do not fit the allocation, `InputError` for another
     rate.

@@ -68,7 +68,7 @@ def transition_checks(evidence: Iterable[TransitionEvidence]) -> Iterator[Check]
             holds=one.kept_holds,
             source="exact binomial test against the matrix",
             kind="tested",
-            notices=f"{100 * one.smallest_fault:.2g} percentage points more or fewer",
+            notices=one.fault_in_words,
             name="kept cells",
             about=(one.name,),
         )
@@ -91,8 +91,7 @@ def transition_checks(evidence: Iterable[TransitionEvidence]) -> Iterator[Check]
             holds=one.counts_hold,
             source="exact binomial tests against the matrix, least probability times their number",
             kind="tested",
-            notices=f"about {100 * one.smallest_skew:.2g} percentage points more or fewer changes into a "
-            "certain category, of the rows with the most frequent truth",
+            notices=one.skew_in_words,
             name="transition counts",
             about=(one.name,),
         )
@@ -105,7 +104,8 @@ def retention_checks(evidence: Iterable[RetentionEvidence]) -> Iterator[Check]:
         if one.smallest_fault is not None:
             measured = one.retention
             limit = f"{one.predicted_retention:.6f} within {one.smallest_fault:.2g}"
-            few = one.smallest_fault >= 1
+            # neither none of the moment nor all of it would be noticed
+            few = one.smallest_fault >= max(one.predicted_retention, 1 - one.predicted_retention)
             notices = (
                 "nothing: there are too few rows" if few else f"a retention off by {one.smallest_fault:.2g}"
             )

@@ -21,7 +21,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Basis = Literal["declared scores", "the data's own table", "category numbers"]
+Basis = Literal["the scores", "the data's own table", "category numbers"]
 
 _ROUNDING = 1e-12  # of the range of g, for sums in doubles
 

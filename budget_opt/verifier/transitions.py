@@ -86,8 +86,8 @@ class TransitionEvidence:
     with `alarm`. `line_up` estimates lambda from the rows (None where the column is constant): near 0
     the rows do not belong together. `smallest_fault` is the error of P(report = truth) that is
     noticed in every second release of this size, `smallest_skew` about that of the probability of one wrong
-    category, among the rows of the most frequent truth. `counts` is the matrix, rows the truth, where it
-    is small.
+    category, among the rows of the most frequent truth; each is None where no count would be noticed.
+    `counts` is the matrix, rows the truth, where it is small.
     """
 
     name: str
@@ -100,8 +100,8 @@ class TransitionEvidence:
     alarm: float
     retention: float
     line_up: float | None
-    smallest_fault: float
-    smallest_skew: float
+    smallest_fault: float | None
+    smallest_skew: float | None
     every_cell: bool
     counts: list[list[int]] | None
 
@@ -113,6 +113,29 @@ class TransitionEvidence:
     def kept_holds(self) -> bool:
         """True where the share of kept cells is accepted."""
         return self.lowest <= self.kept <= self.highest
+
+    @property
+    def untouched_is_noticed(self) -> bool:
+        """True where a release of the originals as they are keeps more cells than are accepted."""
+        return self.highest < 1
+
+    @property
+    def fault_in_words(self) -> str:
+        """The smallest wrong share of kept cells that is noticed, on the sides where one is."""
+        told = f"{100 * (self.smallest_fault or 0):.2g} percentage points"
+        sides = {(True, True): "more or fewer", (True, False): "more", (False, True): "fewer"}
+        side = sides.get((self.highest < 1, self.lowest > 0))
+        return "nothing: there are too few rows" if side is None else f"{told} {side}"
+
+    @property
+    def skew_in_words(self) -> str:
+        """The smallest wrong share of one change that is noticed."""
+        if self.smallest_skew is None:
+            return "nothing: there are too few rows of any truth"
+        return (
+            f"about {100 * self.smallest_skew:.2g} percentage points more or fewer changes into a "
+            "certain category, of the rows with the most frequent truth"
+        )
 
     @property
     def counts_hold(self) -> bool:
@@ -131,6 +154,7 @@ def judge_transitions(channel: Channel, counts: Totals, false_alarm: float) -> T
     kept, changed = int(counts.kept.sum()), float(channel.changed)
     share = false_alarm / _KINDS
     low, high = acceptance(n, changed, share / 2)
+    faults = ([high - n * changed] if high < n else []) + ([n * changed - low] if low > 0 else [])
     shown = counts.matrix is not None and r * r <= _SHOWN_CELLS
     return TransitionEvidence(
         name=channel.name,
@@ -143,7 +167,7 @@ def judge_transitions(channel: Channel, counts: Totals, false_alarm: float) -> T
         alarm=share,
         retention=float(channel.retention),
         line_up=_line_up(counts, n),
-        smallest_fault=max(high - n * changed, n * changed - low) / n,
+        smallest_fault=max(faults) / n if faults else None,
         smallest_skew=_smallest_skew(channel, int(counts.truths.max()), share / (r * (r - 1))),
         every_cell=counts.matrix is not None,
         counts=counts.matrix.tolist() if shown and counts.matrix is not None else None,
@@ -171,11 +195,11 @@ def _least(k: Any, n: Any, p: float) -> float:
     return float(two_sided(k, n, p).min())
 
 
-def _smallest_skew(channel: Channel, rows: int, tail: float) -> float:
-    """The excess of one wrong category over its probability p that as many rows would show."""
+def _smallest_skew(channel: Channel, rows: int, tail: float) -> float | None:
+    """The excess of one wrong category over its probability p that as many rows would show, if any."""
     other = float(channel.other)
     _, high = acceptance(rows, other, tail / 2)
-    return max(high / rows - other, 0.0)
+    return max(high / rows - other, 0.0) if high < rows else None
 
 
 def _line_up(counts: Totals, n: int) -> float | None:

@@ -25,16 +25,17 @@ from budget_opt.tables.reading import encoders_for, open_table
 from budget_opt.tables.source import Source
 from budget_opt.verifier.binomial import acceptance, at_least, at_most
 from budget_opt.verifier.channels import Channel, channel_of
-from budget_opt.verifier.comparison import ReleasedCells, columns_check
+from budget_opt.verifier.comparison import ReleasedCells, attachments_check, columns_check
 from budget_opt.verifier.joint import LARGEST_JOINT
 from budget_opt.verifier.noise.blocks import FloatArray
-from budget_opt.verifier.report import Check, VerificationReport
+from budget_opt.verifier.report import EXPECTED, Check, VerificationReport
 
 _NOT_CHECKED = (
     "cannot be checked without the originals: that every cell was randomized, and with its matrix; that the "
     "noise of a cell depends on no other cell; that no row was left out, doubled or moved; "
     "that public columns are as they were"
 )
+_CLAIMED = "claimed by the manifest, not checked: that the random words of the release were secret"
 _RELEASABLE = "computed from the release and the allocation alone: this report may be passed on"
 
 
@@ -44,26 +45,29 @@ def verify_unaided(
     manifest: Mapping[str, Any] | None = None,
     *,
     allocation_sha256: str | None = None,
+    without_manifest: str = "no manifest was given",
     false_alarm: float = 1e-9,
 ) -> VerificationReport:
     """Whether `released`, a table or a path, can be what the allocation makes of any originals.
 
-    Checked are columns, declared labels, what the `manifest` that lies beside it says (rows, columns, and
-    the hash of the allocation where it is given), and that the reported shares and joint tables are
-    possible. A sound release fails with probability at most `false_alarm`, in (0, 1). Raises `DataError`
-    for a table that cannot be read, and `InputError` for another rate.
+    Checked are columns, that nothing is attached to them, declared labels, what the `manifest` that lies
+    beside it says (rows, columns, and the hash of the allocation where it is given), and that the reported
+    shares and joint tables are possible. `without_manifest` is the note where there is no manifest. A sound
+    release fails with probability at most `false_alarm`, in (0, 1). Raises `DataError` for a table that
+    cannot be read, and `InputError` for another rate.
     """
     if not 0 < false_alarm < 1:
         raise InputError(f"false_alarm: is {false_alarm!r}, must be above 0 and below 1, for instance 1e-9.")
     reports = open_table(released)
     tally = _ReportTally(allocation, reports)
     cells = tally.read()
-    checks = [columns_check(allocation, reports), *cells.checks()]
+    checks = [columns_check(allocation, reports), attachments_check(allocation, released), *cells.checks()]
     notes = []
     if manifest is None:
-        notes.append("not checked: no manifest was given, which says how many rows there should be")
+        notes.append(f"not checked: {without_manifest}, which says how many rows there should be")
     else:
         checks += _manifest_checks(manifest, reports, tally.rows, allocation_sha256)
+        notes += [_CLAIMED] if manifest["private"] else []
     unreadable = cells.unreadable
     notes += [f"{name}: not judged, it has cells outside its domain" for name in unreadable]
     if tally.rows:
@@ -83,7 +87,9 @@ def _manifest_checks(
 ) -> Iterator[Check]:
     source = "the manifest"
     stated = manifest["rows"]
-    yield Check("the release has the rows of its manifest", rows, stated, rows == stated, source)
+    yield Check(
+        "the release has the rows of its manifest", rows, stated, rows == stated, source, word=EXPECTED
+    )
     same = list(manifest["columns"]) == list(released.names)
     yield Check(
         "the release has the columns of its manifest",
@@ -91,9 +97,11 @@ def _manifest_checks(
         f"{len(manifest['columns'])} columns",
         same,
         source,
+        word=EXPECTED,
     )
-    private = bool(manifest["private"])
-    yield Check("the words of the release were secret, by its manifest", private, True, private, source)
+    if not manifest["private"]:
+        claim = "the words of the release were secret, by its manifest"
+        yield Check(claim, "they were not", "secret", holds=False, source=source, word=EXPECTED)
     if allocation_sha256 is not None:
         named = manifest["allocation_sha256"]
         yield Check(
@@ -102,6 +110,7 @@ def _manifest_checks(
             allocation_sha256,
             named == allocation_sha256,
             "SHA-256",
+            word=EXPECTED,
         )
 
 
@@ -170,8 +179,11 @@ def _shares_check(channel: Channel, counts: IntArray, alarm: float) -> Check:
         holds=least > alarm,
         source="binomial bounds for any originals, least probability times their number",
         kind="tested",
-        notices=f"a category in fewer than {100 * low / n:.3g} % of the rows, "
-        f"or in more than {100 * high / n:.3g} %",
+        notices=" or ".join(
+            ([f"a category in fewer than {100 * low / n:.3g} % of the rows"] if low > 0 else [])
+            + ([f"a category in more than {100 * high / n:.3g} % of the rows"] if high < n else [])
+        )
+        or "nothing: there are too few rows",
         name="possible shares",
         about=(channel.name,),
     )
@@ -192,6 +204,7 @@ def _joint_check(channels: Sequence[Channel], table: IntArray, alarm: float) -> 
     linear = (high - low) * log_term / 3
     tolerance = (linear + math.sqrt(linear**2 + 2 * n * bound * log_term)) / n
     least = float(corrected.min())
+    few = tolerance >= -low  # no table has a smaller share
     return Check(
         claim=f"{' x '.join(channel.name for channel in channels)}: its corrected joint table is possible",
         measured=least,
@@ -199,7 +212,9 @@ def _joint_check(channels: Sequence[Channel], table: IntArray, alarm: float) -> 
         holds=least >= -tolerance,
         source="Bernstein's bound for any originals",
         kind="tested",
-        notices=f"a corrected share of {-tolerance:.2g} or less",
+        notices="nothing: there are too few rows"
+        if few
+        else f"a corrected share of {-tolerance:.2g} or less",
         name="possible joint table",
         about=tuple(channel.name for channel in channels),
     )

@@ -57,6 +57,15 @@ def test_a_release_under_another_allocation_is_told(folder: Path) -> None:
     assert "the manifest names this allocation" in [check.claim for check in report.failed]
 
 
+def test_a_folder_whose_manifest_names_another_table_says_so(folder: Path) -> None:
+    other = folder / "public" / "other.csv"
+    other.write_text((folder / "public" / "released.csv").read_text())
+    report = bo.verify_release(bo.Allocation.read(folder / "allocation.json"), released=other)
+    assert report.holds
+    assert [note for note in report.notes if "the manifest.json beside it names another table" in note]
+    assert not any("no manifest was given" in note for note in report.notes)
+
+
 def test_a_table_in_memory_has_no_manifest(folder: Path) -> None:
     allocation = bo.Allocation.read(folder / "allocation.json")
     released = pd.read_csv(folder / "public" / "released.csv")

@@ -128,12 +128,13 @@ def test_show_says_caps_spent_left_and_every_release(place: Path, capsys: pytest
     assert run("show", "--dataset", "d") == 0
     text = capsys.readouterr().out
     for words in (
-        "a person, who has up to 2 rows",
-        "total 1.0 0.6 0.4",
+        "each person has at most 2 rows (not checked), and each of them costs",
+        "total 1 0.6 0.4",
         "attribute a 0.5 0.4 0.1",
         "confirmed 0.15 3 000000000000",
         "void 0.15",
         "reserved 0.15",
+        "reserved: started, and never finished or not yet; it counts as spent",
         "release 2, void: the table had other columns",
         "free repetitions of release 1",
     ):
@@ -158,7 +159,7 @@ def test_what_is_not_given_stays_and_a_cap_that_is_raised_is_told(capsys: pytest
     changes = ["--attribute", "a=none", "--attribute", "b=0.25", "--group", "g=none", "--total", "2"]
     assert run("change", "d", "--why", "board decision 12", *changes) == 0
     captured = capsys.readouterr()
-    assert "allows more to be spent on the same people: total 1.0 -> 2.0" in captured.err
+    assert "allows more to be spent on the same people: total 1 -> 2 (raised)" in captured.err
     assert "attribute a 0.5 -> no cap" in captured.err
     assert "board decision 12" in captured.out
     caps = bo.Ledger.open(bo.Ledger.default_path()).caps("d")
@@ -166,7 +167,7 @@ def test_what_is_not_given_stays_and_a_cap_that_is_raised_is_told(capsys: pytest
     assert run("change", "d", "--why", "tidy", "--total", "1.5") == 0
     captured = capsys.readouterr()
     assert captured.err == ""
-    assert "tighter, total 1.5 -> 2.0" in captured.out
+    assert "caps changed: total 2 -> 1.5 (lowered) (tidy)" in captured.out
     assert run("change", "d", "--total", "3") == 2  # without a reason
     assert run("change", "d", "--why", "x") == 2
     assert "has these caps already" in said(capsys)
@@ -187,7 +188,9 @@ def test_check_ends_with_1_where_a_release_is_not_known(
     )
     assert run("check", "manifest.json") == 1
     text = " ".join(capsys.readouterr().out.split())
-    assert "NOT KNOWN manifest.json: is release 1 of a data set, and this ledger has at most 0 of one" in text
+    assert (
+        "NOT KNOWN manifest.json: it is release 1 of a data set, and this ledger has at most 0 of one" in text
+    )
     assert run("record", "d", "a.json", "--why", "made before there was a ledger") == 0
     captured = capsys.readouterr()
     assert "counted as release 1 of d" in captured.err
@@ -210,7 +213,10 @@ def test_r25_a_restored_ledger_is_refused_and_accepted_with_a_reason(
     assert run("show") == 2
     assert "budget-opt ledger accept" in said(capsys)
     assert run("accept", "--why", "the disk broke") == 0
-    assert "accepted; now record the releases" in capsys.readouterr().out
+    assert (
+        "next: budget-opt ledger check with all your manifests, then budget-opt ledger record"
+        in capsys.readouterr().out
+    )
     assert run("show") == 0
     capsys.readouterr()
     assert run("accept", "--why", "once more") == 0
@@ -248,3 +254,80 @@ def test_nobody_else_can_read_what_was_begun(place: Path) -> None:
         pytest.skip("rights of POSIX systems")
     run("init", "mine.db")
     assert (place / "mine.db").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_cap_that_is_overspent_has_nothing_left(capsys: pytest.CaptureFixture[str]) -> None:
+    run("init")
+    run("add", "d", "--total", "30")
+    spend(bo.Ledger.open(bo.Ledger.default_path()), "d", charge(("a", "30")), "r1")
+    run("change", "d", "--total", "3", "--why", "less")
+    assert "total 3 30 0, overspent by 27" in " ".join(capsys.readouterr().out.split())
+    with pytest.raises(bo.BudgetExceededError, match=r"0 of 3 is left, overspent by 27"):
+        bo.Ledger.open(bo.Ledger.default_path()).reserve("d", charge(("a", "1")), "r2")
+
+
+def test_show_says_what_everything_means(capsys: pytest.CaptureFixture[str]) -> None:
+    run("init")
+    run("add", ":smile: x", "--total", "9", "--attribute", "a=10")
+    captured = capsys.readouterr()
+    assert ":smile: x" in captured.out
+    assert "each person has at most 1 row (not checked)" in captured.out
+    assert "note: the cap on attribute a, 10, is above that on the total, 9" in captured.err
+    ledger = bo.Ledger.open(bo.Ledger.default_path())
+    spend(ledger, ":smile: x", charge(("a", "1")), "pilot-7")
+    ledger.add_release(":smile: x", charge(("a", "1")), "made by hand [bold]")
+    assert run("show") == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "confirmed 1 3 pilot" in text
+    assert "outside: made without this ledger and counted by hand" in text
+    assert "release 2, outside: made by hand [bold]" in text
+
+
+def test_a_missing_reason_leads_to_the_help_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    run("init")
+    run("add", "d", "--total", "9")
+    assert run("change", "d", "--total", "3") == 2
+    assert "See: budget-opt ledger change --help" in said(capsys)
+
+
+def test_an_accepted_copy_stays_in_sight(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("init")
+    run("add", "d", "--total", "9")
+    shutil.copy2("state/ledger.db", "backup.db")
+    run("change", "d", "--total", "3", "--why", "less")
+    shutil.copy2("backup.db", "state/ledger.db")
+    assert run("accept", "--why", "the disk broke") == 0
+    assert "changes of caps and new data sets since then are lost" in capsys.readouterr().out
+    assert run("show") == 0
+    assert "an older copy of this ledger was accepted" in capsys.readouterr().out
+
+
+def test_a_new_ledger_in_the_place_of_one_says_so(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("init", "l.db")
+    run("add", "d", "--total", "9", "--ledger", "l.db")
+    (place / "l.db").unlink()
+    capsys.readouterr()
+    assert run("init", "l.db") == 0
+    assert "a ledger with 2 events was at this place before" in said(capsys)
+    assert run("init", "other.db") == 0
+    assert said(capsys) == ""
+
+
+def test_a_ledger_is_not_begun_in_the_folder_of_a_release(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "manifest.json").write_text("{}")
+    assert run("init", "l.db") == 2
+    assert "lies in the folder of a release" in said(capsys)
+
+
+def test_no_help_cites_what_its_readers_do_not_have(capsys: pytest.CaptureFixture[str]) -> None:
+    import re
+
+    texts = [bo.Ledger.__doc__, bo.Caps.__doc__, bo.Charge.__doc__, bo.Payer.__doc__]
+    texts += [member.__doc__ for name, member in vars(bo.Ledger).items() if not name.startswith("_")]
+    for command in ("init", "add", "change", "show", "check", "record", "accept"):
+        assert run(command, "--help") == 0
+        texts.append(capsys.readouterr().out)
+    for text in texts:
+        assert not re.search(r"\bR[0-9]+\b|DESIGN", text or "")

@@ -34,7 +34,7 @@ def test_r21_ten_charges_of_a_tenth_fit_one_and_the_eleventh_does_not(ledger: bo
     ledger.register("d", bo.Caps(total=1.0))
     for number in range(10):
         spend(ledger, "d", SMALL, f"r{number}")
-    with pytest.raises(BudgetExceededError, match=r"0\.1 of the total, and 0\.0 of 1\.0 is left"):
+    with pytest.raises(BudgetExceededError, match=r"0\.1 of the total; 0 of 1 is left"):
         ledger.reserve("d", SMALL, "the eleventh")
     assert len(ledger.releases("d")) == 10
 

@@ -203,7 +203,7 @@ def test_the_key_is_in_the_file_and_nowhere_else(
         assert key.hex() not in text
         assert repr(key)[2:-1] not in text
     others = [one for one in tmp_path.rglob("*") if one.is_file() and one != ledger.path]
-    assert len(others) == 1
+    assert {one.suffix for one in others} == {".json", ".lock"}
     for one in others:
         assert key not in one.read_bytes()
         assert key.hex().encode() not in one.read_bytes()
@@ -216,3 +216,52 @@ def test_nothing_of_the_ledger_is_loaded_with_the_package(root: Path) -> None:
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize("ending", ["-journal", "-wal", "-SHM"])
+def test_r24_a_name_that_sqlite_gives_to_what_it_deletes_is_refused(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"ledger{ending}"
+    for begin in (bo.Ledger.create, bo.Ledger.open):
+        with pytest.raises(InputError, match="a name that does not end in -journal, -wal, -shm"):
+            begin(path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("ending", "content", "words"),
+    [
+        ("-journal", b"SQLite format 3\0", "is no journal of the ledger beside it"),
+        ("-journal", b"a letter", "is no journal of the ledger beside it"),
+        ("-wal", b"", "lies beside the ledger"),
+        ("-wal", b"something", "lies beside the ledger"),
+        ("-shm", b"", "lies beside the ledger"),
+    ],
+)
+def test_r24_a_file_beside_the_ledger_that_is_none_of_its_own_is_not_deleted(
+    ledger: bo.Ledger, ending: str, content: bytes, words: str
+) -> None:
+    beside = ledger.path.with_name(f"{ledger.path.name}{ending}")
+    beside.write_bytes(content)
+    beside.chmod(0o600)
+    with pytest.raises(InputError, match=words) as found:
+        ledger.register("d", bo.Caps(total=1.0))
+    assert str(beside) in str(found.value)
+    assert beside.read_bytes() == content
+    beside.unlink()
+    ledger.register("d", bo.Caps(total=1.0))
+
+
+@pytest.mark.parametrize("content", [b"", bytes(512)])
+def test_r24_a_journal_that_was_only_begun_is_none_and_goes(ledger: bo.Ledger, content: bytes) -> None:
+    beside = ledger.path.with_name(f"{ledger.path.name}-journal")
+    beside.write_bytes(content)
+    beside.chmod(0o600)
+    ledger.register("d", bo.Caps(total=1.0))
+    assert not beside.exists()
+
+
+@POSIX
+def test_r24_a_path_that_is_no_text_is_refused_in_words(tmp_path: Path) -> None:
+    for begin in (bo.Ledger.create, bo.Ledger.open):
+        with pytest.raises(InputError, match="is not text in Unicode"):
+            begin(tmp_path / "l\udcff.db")

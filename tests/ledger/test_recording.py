@@ -171,6 +171,10 @@ def test_what_is_no_charge_or_caps_is_refused_by_name(started: bo.Ledger) -> Non
         started.register("e", 1.0)
     with pytest.raises(InputError, match="allocation: is a float"):
         bo.Charge.of(1.0)
+    with pytest.raises(InputError, match="fingerprints: is None"):
+        started.remember("d", None)
+    with pytest.raises(InputError, match="purpose: must be one line of text"):
+        started.keyed(None)
 
 
 def test_several_objects_and_threads_see_one_ledger(started: bo.Ledger) -> None:

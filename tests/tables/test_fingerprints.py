@@ -13,7 +13,7 @@ import pytest
 
 import budget_opt as bo
 from budget_opt.tables.encoding import Codes
-from budget_opt.tables.fingerprints import Fingerprint, Fingerprinter, _at_least
+from budget_opt.tables.fingerprints import FALSE_ALARM, Fingerprint, Fingerprinter, _fewest
 
 ROWS = 4000
 SAME, RECORDS, RUNS = (
@@ -140,10 +140,12 @@ def test_a_sampled_row_that_only_one_table_has_counts_against_their_likeness() -
     assert with_records("123" * 9).likeness(with_records("123" * 9 + "0")) is None  # too few to tell
 
 
-def test_the_binomial_tail_is_that_of_scipy() -> None:
+def test_so_few_are_equal_by_chance_as_the_binomial_tail_of_scipy_says() -> None:
     from scipy.stats import binom
 
-    for found, trials in ((0, 0), (29, 29), (300, 512), (512, 512)):
-        assert _at_least(found, trials, 0.4833) == pytest.approx(
-            binom.sf(found - 1, trials, 0.4833), rel=1e-9
-        )
+    chance = 1 / 3 + 2 / 3 / (2 * np.e - 1)
+    for trials in (0, 1, 28, 29, 100, 511, 512):
+        fewest = _fewest(trials)
+        assert fewest > trials or binom.sf(fewest - 1, trials, chance) <= FALSE_ALARM
+        assert binom.sf(fewest - 2, trials, chance) > FALSE_ALARM
+    assert _fewest(20) == 21  # too few to tell

@@ -25,8 +25,10 @@ CATEGORIES = (
 TOGETHER = "what different attributes are changed into does not go together: not so for"
 MOVED = "the changes of an attribute are independent of those of another some rows before: not so for"
 SERIAL = "the changes of an attribute are independent from row to row: not so for"
-SECOND = "no noise of an attribute stands a second time, in it or in another one: not so for"
-BLOCK = "no block of rows has the noise of another one: not so for the rows as a whole"
+SECOND = (
+    "no noise of an attribute stands a second time in the same order, in it or in another one: not so for"
+)
+BLOCK = "no block of rows has the noise of another one in the same order: not so for the rows as a whole"
 RUN = "no stretch of rows is left as it was, or changed by one and the same shift: not so for"
 ROWS = "no stretch of rows is left as it was in every attribute: not so for the rows as a whole"
 STRETCH = "every stretch of rows is changed as often as it should be: not so for"

@@ -148,7 +148,7 @@ def test_tables_and_rows_give_the_same_projection() -> None:
     dense, rows = (tally.projection() for tally in tallies)
     for name in ("data", "observed", "predicted", "variance", "width"):
         assert getattr(dense, name) == pytest.approx(getattr(rows, name), abs=1e-10)
-    assert dense.basis == rows.basis == "declared scores"
+    assert dense.basis == rows.basis == "the scores"
 
 
 def test_a_moment_of_many_cells_keeps_its_retention_about_any_centre_and_no_rows() -> None:
@@ -178,7 +178,7 @@ def test_many_cells_of_nominal_attributes_are_judged_by_category_numbers() -> No
 
 def test_bernsteins_limit_is_the_solution_of_his_inequality() -> None:
     """2 exp(-n t^2 / 2 / (V + b t / 3)) = a, Bernstein's bound for independent terms of range b."""
-    evidence = RetentionEvidence(("a",), Projection("declared scores", 500, 1, 0, 0, 0.7, 3.0), 0.5, 1e-10)
+    evidence = RetentionEvidence(("a",), Projection("the scores", 500, 1, 0, 0, 0.7, 3.0), 0.5, 1e-10)
     t, n = evidence.tolerance, 500
     assert 2 * math.exp(-n * t**2 / 2 / (0.7 + 3.0 * t / 3)) == pytest.approx(1e-10, rel=1e-6)
 

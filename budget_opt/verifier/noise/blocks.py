@@ -49,10 +49,25 @@ class Block:
         return np.stack([shift != 0 for shift in self.shifts])
 
     @cached_property
+    def records(self) -> npt.NDArray[np.uint64]:
+        """A hash of what each row says, see `record_hashes`."""
+        return record_hashes(self.truths)
+
+    @cached_property
     def whole_rows(self) -> BoolArray:
         """Which rows are left as they were, in every attribute."""
         rows: BoolArray = ~np.any(self.changed, axis=0)
         return rows
+
+
+def record_hashes(truths: Sequence[AnyCodes]) -> npt.NDArray[np.uint64]:
+    """64 bits for each row, equal where all truths are; the first bits depend on all of them."""
+    known = np.zeros(truths[0].size, dtype=np.uint64)
+    for truth in truths:
+        # the multiplier of Knuth's MMIX generator; products wrap around
+        known = (known + truth.astype(np.uint64) + np.uint64(1)) * np.uint64(6364136223846793005)
+        known ^= known >> np.uint64(29)
+    return known
 
 
 def shift_of(truth: Codes, report: Codes, cardinality: int) -> Codes:

@@ -1,7 +1,7 @@
 """Does the noise depend on what the row says? Given the originals it must not.
 
-- Of the rows changed in attribute a, the number whose attribute b has a certain category is hypergeometric,
-  for every other b. (Its own truth is judged in `transitions`.)
+- Of the rows changed in attribute a, and of those shifted by an odd number, the number whose attribute b has
+  a certain category is hypergeometric, for every other b. (Its own truth is judged in `transitions`.)
 - Of two rows that are alike in every attribute, the shifts of attribute a are equal with probability
   sum_s P(s)^2 = (1 - f)^2 + f^2 / (r - 1), f = P(changed). Each row is in one couple at most, chosen by
   looking at the originals only, so the number of couples with equal shifts is binomial. Noise that is a
@@ -21,33 +21,36 @@ from budget_opt.verifier import hypergeometric
 from budget_opt.verifier.binomial import two_sided
 from budget_opt.verifier.channels import Channel
 from budget_opt.verifier.noise.blocks import Block
-from budget_opt.verifier.noise.evidence import NoiseEvidence, combined, deviations_noticed
+from budget_opt.verifier.noise.evidence import NoiseEvidence, combined, count_in_words, deviations_noticed
 
 LARGEST_GROUPS = 64
 """Categories of b up to which each is a group; of more, neighbours are put together."""
-_KINDS = 2
-_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
 """Which of eight attributes are changed, by the byte that holds it; shape (256, 8)."""
 
 
 class ContentTally:
-    """Changed cells of each attribute by the truth of every other one."""
+    """Cells of each attribute that are changed, and shifted by an odd number, by the truth of the others."""
 
     def __init__(self, channels: Sequence[Channel], alarm: float) -> None:
         self._channels, self._alarm = channels, alarm
         self._groups = [min(channel.cardinality, LARGEST_GROUPS) for channel in channels]
-        self._changed = [np.zeros((groups, len(channels)), dtype=np.int64) for groups in self._groups]
+        self._turned = [i for i, channel in enumerate(channels) if channel.cardinality > 2]
+        # the attribute of each column of the counts: all changes, then all odd shifts
+        self._noises = np.array([*range(len(channels)), *self._turned])
+        self._changed = [np.zeros((groups, self._noises.size), dtype=np.int64) for groups in self._groups]
         self._rows = [np.zeros(groups, dtype=np.int64) for groups in self._groups]
 
     def add(self, block: Block) -> None:
         """Take the rows of one block."""
-        packed = np.packbits(block.changed, axis=0)
+        odd = [block.shifts[i] % 2 == 1 for i in self._turned]
+        packed = np.packbits(np.stack([*block.changed, *odd]), axis=0)
         for b, truth in enumerate(block.truths):
-            group = _group(truth, self._channels[b].cardinality)
+            group = grouped(truth, self._channels[b].cardinality)
             for i, byte in enumerate(packed):
                 counts = joint_counts([group, byte], (self._groups[b], 256))
                 part = self._changed[b][:, 8 * i : 8 * i + 8]
-                part += (counts @ _BITS)[:, : part.shape[1]]
+                part += (counts.astype(np.float64) @ _BITS)[:, : part.shape[1]].astype(np.int64)
             self._rows[b] += counts.sum(axis=1)
 
     def evidence(self, judged: Collection[int]) -> Iterator[NoiseEvidence]:
@@ -57,15 +60,15 @@ class ContentTally:
             return
         tails, about, smallest = [], [], math.inf
         changed = np.array([float(self._channels[i].changed) for i in of])
-        groups = sum(self._groups[b] for b in of)
-        unit = deviations_noticed(self._alarm, groups * (len(of) - 1))
+        tests = sum(self._groups[b] for b in of) * int(np.isin(self._noises, of).sum())
+        unit = deviations_noticed(self._alarm, tests)
         for b in of:
-            others = [i for i, a in enumerate(of) if a != b]
-            columns = [of[i] for i in others]
+            columns = np.flatnonzero(np.isin(self._noises, of) & (self._noises != b))
             rows = self._rows[b][:, None]
             counts = self._changed[b][:, columns]
             tails.append(hypergeometric.two_sided(counts, counts.sum(axis=0), rows, rows.sum()).ravel())
-            about += [(a, b) for _ in range(self._groups[b]) for a in columns]
+            about += [(a, b) for _ in range(self._groups[b]) for a in self._noises[columns]]
+            others = [i for i, a in enumerate(of) if a != b]
             spread = np.sqrt(changed[others] * (1 - changed[others]) / max(int(rows.max()), 1))
             smallest = min(smallest, unit * float(spread.min()))
         yield combined(
@@ -75,8 +78,8 @@ class ContentTally:
             lambda test: " by ".join(self._channels[i].name for i in about[test]),
             notices=f"about {100 * smallest:.2g} percentage points more or fewer changed cells of an "
             "attribute where another one has a certain category, at best"
-            if smallest < 1
-            else "too few rows to notice any dependence",
+            if smallest < max(changed.max(), 1 - changed.min())
+            else "nothing: there are too few rows",
             source="hypergeometric given all changes, by category",
         )
 
@@ -91,7 +94,7 @@ class AlikeTally:
 
     def add(self, block: Block) -> None:
         """Take the rows of one block."""
-        first, second = _couples(block.truths)
+        first, second = _couples(block.records)
         self._couples += first.size
         self._equal += [np.count_nonzero(shift[first] == shift[second]) for shift in block.shifts]
 
@@ -108,7 +111,7 @@ class AlikeTally:
             lambda test: self._channels[of[test]].name,
             notices="noise that is a function of the record"
             if enough
-            else f"nothing: {self._couples:,} couples of alike records are too few",
+            else f"nothing: {count_in_words(self._couples, 'couple')} of alike records can tell too little",
             source="exact binomial tests of equal shifts",
         )
 
@@ -119,23 +122,19 @@ def equal_shifts(channel: Channel) -> float:
     return (1 - changed) ** 2 + changed**2 / (channel.cardinality - 1)
 
 
-def _group(truth: AnyCodes, cardinality: int) -> AnyCodes:
+def grouped(truth: AnyCodes, cardinality: int) -> AnyCodes:
+    """The category, or of more than `LARGEST_GROUPS` the group of neighbours that it is in."""
     if cardinality <= LARGEST_GROUPS:
         return truth
-    grouped: AnyCodes = truth.astype(np.int64) * LARGEST_GROUPS // cardinality
-    return grouped
+    neighbours: AnyCodes = truth.astype(np.int64) * LARGEST_GROUPS // cardinality
+    return neighbours
 
 
-def _couples(truths: Sequence[AnyCodes]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """The first and the second rows of the couples; rows are known by a hash of what they say.
+def _couples(known: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """The first and the second rows of the couples; rows are known by the hash of what they say.
 
     Rows that are not alike and yet have one hash are a couple too, which is as good under the null.
     """
-    known = np.zeros(truths[0].size, dtype=np.uint64)
-    for truth in truths:
-        # the multiplier of Knuth's MMIX generator; products wrap around
-        known = (known + truth.astype(np.uint64)) * np.uint64(6364136223846793005)
-        known ^= known >> np.uint64(29)
     order = np.argsort(known, kind="stable")
     starts = np.flatnonzero(np.diff(known[order], prepend=~known[order[:1]]))
     lengths = np.diff(np.append(starts, order.size))

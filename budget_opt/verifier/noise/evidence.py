@@ -105,7 +105,7 @@ def correlation_in_words(rows: float, alarm: float, tests: int, between: str) ->
     """The smallest correlation between things as a sentence."""
     smallest = deviations_noticed(alarm, tests) / math.sqrt(max(rows, 1))
     if smallest >= 1:
-        return f"too few rows to notice any dependence between {between}"
+        return "nothing: there are too few rows"
     return f"about a correlation of {smallest:.2g} between {between}"
 
 

@@ -9,14 +9,27 @@ from budget_opt.tables.counting import AnyCodes
 from budget_opt.verifier.channels import Channel
 from budget_opt.verifier.noise.blocks import Blocks
 from budget_opt.verifier.noise.content import AlikeTally, ContentTally
+from budget_opt.verifier.noise.elsewhere import ElsewhereTally
 from budget_opt.verifier.noise.evidence import NoiseEvidence, NoiseTally
 from budget_opt.verifier.noise.lags import LagTally
 from budget_opt.verifier.noise.pairs import PairTally
+from budget_opt.verifier.noise.records import RecordTally
 from budget_opt.verifier.noise.repeats import RepeatTally
 from budget_opt.verifier.noise.runs import RunTally
 from budget_opt.verifier.noise.stretches import BatchEndTally, StretchTally
 
-_TALLIES = (PairTally, LagTally, RepeatTally, RunTally, StretchTally, BatchEndTally, ContentTally, AlikeTally)
+_TALLIES = (
+    PairTally,
+    LagTally,
+    RepeatTally,
+    RunTally,
+    StretchTally,
+    BatchEndTally,
+    ContentTally,
+    ElsewhereTally,
+    RecordTally,
+    AlikeTally,
+)
 
 
 class NoiseJudge:

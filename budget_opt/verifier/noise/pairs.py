@@ -204,8 +204,10 @@ def _shares_in_words(rows: IntArray, chance: FloatArray, alarm: float, what: str
     """The smallest excess over chance of the pair where it is smallest, about."""
     possible = (chance > 0) & (chance < 1) & (rows > 0)
     if not possible.any():
-        return f"too few rows or categories to notice any equal {what}"
+        return "nothing: there are too few rows or categories"
     n, p = rows[possible], np.broadcast_to(chance, rows.shape)[possible]
     excess = deviations_noticed(alarm, rows.size) * np.sqrt(p * (1 - p) / n)
+    if np.all(p + excess > 1):
+        return "nothing: there are too few rows"
     more = f"{100 * float(excess.min()):.2g} percentage points"
     return f"about {more} more of the rows changed in both with the same {what} than chance gives"

@@ -27,7 +27,7 @@ from budget_opt.tables.counting import AnyCodes
 from budget_opt.verifier.channels import Channel
 from budget_opt.verifier.noise.blocks import Block
 from budget_opt.verifier.noise.content import equal_shifts
-from budget_opt.verifier.noise.evidence import NoiseEvidence
+from budget_opt.verifier.noise.evidence import NoiseEvidence, count_in_words
 
 Words = npt.NDArray[np.uint64]
 
@@ -133,14 +133,14 @@ class RepeatTally:
         """Evidence on these attributes, and where all are judged on whole rows."""
         repeated = [pair for pair in self._of_single.repeated if set(pair) <= set(judged)]
         yield self._told(
-            "no noise of an attribute stands a second time, in it or in another one",
+            "no noise of an attribute stands a second time in the same order, in it or in another one",
             [self._pair_in_words(*pair) for pair in repeated],
             [self._single[i] for i in judged],
             self._of_single,
         )
         if len(judged) == len(self._channels):
             found = ["the rows as a whole"] if self._of_whole.repeated else []
-            claim = "no block of rows has the noise of another one"
+            claim = "no block of rows has the noise of another one in the same order"
             yield self._told(claim, found, [self._whole], self._of_whole)
 
     def _told(
@@ -150,9 +150,9 @@ class RepeatTally:
         if shortest > LONGEST:
             notices = "nothing: there is too little noise to know it again"
         elif not any(sequence.rows for sequence in sequences):
-            notices = f"nothing: there are fewer than the {shortest:,} rows that it takes"
+            notices = f"nothing: it takes {count_in_words(shortest, 'row')}, and there are fewer"
         else:
-            notices = f"a repeated block of {memory.noticed(shortest):,} rows"
+            notices = f"a repeated block of {count_in_words(memory.noticed(shortest), 'row')}"
         return NoiseEvidence(
             claim=claim,
             tests=1,

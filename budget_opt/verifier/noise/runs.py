@@ -25,6 +25,7 @@ from budget_opt.verifier.noise.blocks import Block
 from budget_opt.verifier.noise.evidence import NoiseEvidence, combined, count_in_words
 
 _KINDS = 2
+OF_ROWS = "no stretch of rows is left as it was in every attribute"
 _CLAIM = "no stretch of rows is left as it was, or changed by one and the same shift"
 
 
@@ -100,25 +101,30 @@ class RunTally:
     def _row_evidence(self, log_kept: float) -> NoiseEvidence:
         smallest = _smallest_run(log_kept, self._of_rows.rows, self._alarm / 3)
         return combined(
-            "no stretch of rows is left as it was in every attribute",
+            OF_ROWS,
             np.stack(_kept_tails([self._of_rows], np.array([log_kept]))),
             self._alarm,
             lambda _: "the rows as a whole",
-            notices=f"{count_in_words(smallest, 'row')} in a line left as "
-            f"{'it was' if smallest == 1 else 'they were'}{self._beyond(smallest)}",
+            notices=self._beyond(smallest)
+            or f"{count_in_words(smallest, 'row')} in a line left as "
+            f"{'it was' if smallest == 1 else 'they were'}",
             source="a bound on the longest run of rows",
         )
 
     def _words(self, of: list[int], kept: npt.NDArray[np.float64], tests: int) -> str:
         smallest = [_smallest_run(float(one), self._of_rows.rows, self._alarm / tests) for one in kept]
         low, high = min(smallest), max(smallest)
-        told = f"a block of {low:,} rows left as it was in {self._channels[of[smallest.index(low)]].name}"
-        if high > low:
-            told += f", of {high:,} in {self._channels[of[smallest.index(high)]].name}"
-        return told + self._beyond(low)
+        if nothing := self._beyond(low):
+            return nothing
+        least, most = (self._channels[of[smallest.index(end)]].name for end in (low, high))
+        told = f"a block of {count_in_words(low, 'row')} left as it was in {least}"
+        return f"{told}, of {high:,} in {most}" if high > low else told
 
     def _beyond(self, smallest: int) -> str:
-        return "; there are fewer rows" if smallest > self._of_rows.rows else ""
+        """Why nothing is noticed, if so."""
+        if smallest <= self._of_rows.rows:
+            return ""
+        return f"nothing: it takes {count_in_words(smallest, 'row')}, and there are fewer"
 
 
 def _kept_tails(runs: Sequence[Runs], log_kept: npt.NDArray[np.float64]) -> list[npt.NDArray[np.float64]]:

@@ -90,6 +90,8 @@ class StretchTally:
         """Of the shortest stretch, and of the longest of which there are four."""
         unit = deviations_noticed(self._alarm, tests) * math.sqrt(float((changed * (1 - changed)).max()))
         longest = sizes[np.flatnonzero(self._number[: sizes.size] >= 4)[-1:]]
+        if unit / math.sqrt(float(sizes.max())) >= max(changed.max(), 1 - changed.min()):
+            return "nothing: there are too few rows"
         told = [
             f"a stretch of {size:,.0f} rows with about {100 * unit / math.sqrt(size):.2g} percentage points"
             for size in dict.fromkeys([sizes[0], *longest])

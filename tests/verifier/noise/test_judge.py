@@ -73,7 +73,7 @@ def test_r9_no_kind_of_test_convicts_sound_releases_more_often_than_its_share(
         for one in judged(truths, reports_of(truths, noise_of(rng, n)), 0.8):
             alarms[one.claim] += not one.holds
             rates[one.claim] = one.alarm
-    assert sum(rates.values()) <= 0.8
+    assert sum(rates.values()) <= 0.8 * (1 + 1e-12)
     for claim, rate in rates.items():
         limit = rate * repetitions + 6 * math.sqrt(repetitions * rate * (1 - rate)) + 1
         assert alarms[claim] <= limit, claim
