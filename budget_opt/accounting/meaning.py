@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from budget_opt.accounting.columns import ColumnAlone, PriorKind, column_alone, normalized
 from budget_opt.accounting.joint import LearnedUnderJoint, Whole, learned_under
+from budget_opt.accounting.price import paid_by
 from budget_opt.accounting.privacy import summary_line
 from budget_opt.accounting.words import meaning_sentences
 from budget_opt.allocation.allocation import AllocatedAttribute, Allocation
+from budget_opt.mechanisms.exact import float_at_least
 from budget_opt.mechanisms.odds import largest_odds
 
 if TYPE_CHECKING:
@@ -26,8 +28,11 @@ class WholeRecord:
     """What all columns together allow; losses in nats and factors on odds, all rounded up.
 
     `loss` is that of one record in one release; `unit_loss` that of one unit, a record or a person with
-    `max_rows` of them; `planned_loss` that of one unit over all `waves`. The odds of anything about a
-    record or unit change by at most the factor exp(loss), which is infinite here where no double holds it.
+    `max_rows` of them; `planned_loss` that of one unit over all `waves`. All three hold what was paid before
+    the release for what was made from the data, `making_epsilon` a record, once. The odds of anything about
+    a record or unit change by at most the factor exp(loss), which is infinite here where no double holds it.
+    Where `allocation_outside_guarantee`, that is so for the columns alone: no epsilon bounds what the
+    allocation itself tells.
     """
 
     loss: float
@@ -39,6 +44,8 @@ class WholeRecord:
     waves: int
     planned_loss: float
     planned_odds_factor: float
+    making_epsilon: float
+    allocation_outside_guarantee: bool
 
 
 @dataclass(frozen=True)
@@ -103,15 +110,17 @@ def _prior(attribute: AllocatedAttribute, stated: Shares | None) -> tuple[list[F
 
 
 def _whole_record(allocation: Allocation) -> WholeRecord:
-    unit = allocation.unit
+    unit, paid = allocation.unit, paid_by(allocation)
     return WholeRecord(
-        loss=allocation.loss,
-        odds_factor=largest_odds(allocation.loss),
+        loss=paid.record,
+        odds_factor=largest_odds(paid.record),
         unit=unit.of,
         max_rows=unit.max_rows,
-        unit_loss=allocation.unit_loss,
-        unit_odds_factor=largest_odds(allocation.unit_loss),
+        unit_loss=paid.unit,
+        unit_odds_factor=largest_odds(paid.unit),
         waves=allocation.waves,
-        planned_loss=allocation.planned_loss,
-        planned_odds_factor=largest_odds(allocation.planned_loss),
+        planned_loss=paid.planned,
+        planned_odds_factor=largest_odds(paid.planned),
+        making_epsilon=float_at_least(paid.making),
+        allocation_outside_guarantee=not paid.is_bounded,
     )

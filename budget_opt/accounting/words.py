@@ -7,9 +7,12 @@ release bounds by how much odds change, for whoever knows whatever else. Figures
 from __future__ import annotations
 
 from budget_opt.accounting.joint import LearnedUnderJoint
-from budget_opt.accounting.price import provenance_notes
+from budget_opt.accounting.price import Paid, paid_by, provenance_notes
 from budget_opt.allocation.allocation import Allocation
+from budget_opt.mechanisms.exact import exact, float_at_least
 from budget_opt.mechanisms.odds import largest_odds, odds_to_probability
+from budget_opt.model.problem import Problem
+from budget_opt.model.provenance import decimal_text, nats, outside_sentence
 from budget_opt.tables.printing import at_most, percent_at_most
 
 USEFUL = 1e6
@@ -35,55 +38,73 @@ def odds_text(loss: float) -> str:
 def meaning_sentences(allocation: Allocation) -> tuple[str, ...]:
     """The sentences of a whole allocation, most important first; `unit_sentences` are among them."""
     return (
+        *outside_sentences(allocation),
         record_sentence(allocation),
-        own_column_sentence(),
+        own_column_sentence(allocation),
         *unit_sentences(allocation),
         public_sentence(allocation),
         *order_sentences(allocation),
         membership_sentence(),
         group_sentence(),
-        *assumption_sentences(allocation),
+        *(one for one in assumption_sentences(allocation) if one not in outside_sentences(allocation)),
     )
 
 
 def record_sentence(allocation: Allocation) -> str:
-    """What all columns together let somebody learn of one record."""
-    factor, told = largest_odds(allocation.loss), odds_text(allocation.loss)
+    """What all that leaves the house lets somebody learn of one record."""
+    paid = paid_by(allocation)
+    factor, told = largest_odds(paid.record), odds_text(paid.record)
+    before = f", and what was made from the data before them ({_nats(paid)})" if paid.making else ""
     opening = (
-        "All columns together: whoever knows every other record, and whatever they know of this one, can"
+        f"All columns together{before}: whoever knows every other record, and whatever they know of this "
+        "one, can"
     )
+    aside = paid.aside
     if factor > USEFUL:
         return (
-            f"{opening} multiply the odds of anything about it by a factor of up to {told}. This is no "
-            "useful limit: it would let a suspicion of one in a million become more likely than not."
+            f"{opening} multiply the odds of anything about it by a factor of up to {told}{aside}. This is "
+            "no useful limit: it would let a suspicion of one in a million become more likely than not."
         )
     after = percent_at_most(odds_to_probability(SUSPECTED, factor))
     return (
-        f"{opening} multiply the odds of anything about it by at most {told}. A suspicion of "
-        f"{100 * SUSPECTED:g} % becomes at most one of {after}."
+        f"{opening} multiply the odds of anything about it by at most {told}{aside}. A suspicion of "
+        f"{100 * SUSPECTED:g} % becomes at most one of {after}{aside}."
     )
 
 
-def own_column_sentence() -> str:
+def own_column_sentence(allocation: Allocation) -> str:
     """What the figures of single columns do not say."""
+    paid = paid_by(allocation)
+    limit = "the factor of all columns together"
+    limit += ", with what was made from the data before them" if paid.making else ""
     return (
         "What a column shows when it is seen alone is no limit for what is learned about it: other columns "
-        "carry it too. The limit for anything about a record is the factor of all columns together."
+        f"carry it too. The limit for anything about a record is {limit}{paid.aside}."
     )
 
 
-def unit_sentences(allocation: Allocation) -> tuple[str, str]:
-    """How the loss of a record adds up for a person, and over the releases of the same people."""
-    return _person(allocation), _waves(allocation)
+def unit_sentences(allocation: Allocation, problem: Problem | None = None) -> tuple[str, str]:
+    """How what a record pays adds up for a person, and over the releases of the same people.
+
+    `problem` is what the allocation was made from, where it is at hand.
+    """
+    paid = paid_by(allocation, problem)
+    return _person(allocation, paid), _waves(allocation, paid)
 
 
-def _person(allocation: Allocation) -> str:
-    unit, loss = allocation.unit, allocation.loss
+def _nats(paid: Paid) -> str:
+    """What was paid before the release, with every digit."""
+    return nats(decimal_text(paid.making))
+
+
+def _person(allocation: Allocation, paid: Paid) -> str:
+    unit = allocation.unit
+    included = f", with the {_nats(paid)} of what was made from the data before" if paid.making else ""
     if unit.of == "record":
-        twice = odds_text(2 * loss)
+        twice = float_at_least(2 * exact(paid.record))
         return (
-            "All figures are for one record. A person with k records has k times the loss, and the factor to "
-            f"the power of k: two records, {twice}."
+            f"All figures are for one record. A person with k records has k times the loss{included}, and "
+            f"the factor to the power of k: two records, {odds_text(twice)}{paid.aside}."
         )
     if unit.max_rows == 1:
         return (
@@ -91,29 +112,30 @@ def _person(allocation: Allocation) -> str:
         )
     return (
         f"All figures are for one record. A person, told by the column {unit.id}, may have up to "
-        f"{unit.max_rows:,} of them, so {unit.max_rows:,} times the loss, {at_most(allocation.unit_loss)} "
-        f"nats: odds change by a factor of {_limit(allocation.unit_loss)}."
+        f"{unit.max_rows:,} of them, so {unit.max_rows:,} times the loss{included}, {at_most(paid.unit)} "
+        f"nats: odds change by a factor of {_limit(paid.unit, paid)}."
     )
 
 
-def _waves(allocation: Allocation) -> str:
+def _waves(allocation: Allocation, paid: Paid) -> str:
     if allocation.waves == 1:
         return (
             "Every further release about the same people costs its own loss again: the losses of w releases "
             "add up, and their factors multiply."
         )
     whose = "a person" if allocation.unit.of == "person" else "a record"
+    once = f" and the {_nats(paid)} a record of what was made from the data, once," if paid.making else ""
     return (
         f"{allocation.waves:,} releases of the same people are planned, and their losses add up. With this "
-        f"split in each of them it is {at_most(allocation.planned_loss)} nats for {whose}: odds change by a "
-        f"factor of {_limit(allocation.planned_loss)}. Any further release costs again."
+        f"split in each of them{once} it is {nats(at_most(paid.planned))} for {whose}: odds change by a "
+        f"factor of {_limit(paid.planned, paid)}. Any further release costs again."
     )
 
 
-def _limit(loss: float) -> str:
+def _limit(loss: float, paid: Paid) -> str:
     """At most a factor, and whether that limits anything."""
     useless = ", which is no useful limit" if largest_odds(loss) > USEFUL else ""
-    return f"at most {odds_text(loss)}{useless}"
+    return f"at most {odds_text(loss)}{paid.aside}{useless}"
 
 
 def public_sentence(allocation: Allocation) -> str:
@@ -152,16 +174,27 @@ def group_sentence() -> str:
     )
 
 
+def outside_sentences(allocation: Allocation) -> tuple[str, ...]:
+    """That the allocation itself is outside the guarantee, where it was made from private data unpaid."""
+    outside = outside_sentence(allocation.question)
+    return () if outside is None else (_sentence(outside),)
+
+
 def assumption_sentences(allocation: Allocation) -> tuple[str, ...]:
-    """What the guarantee takes for granted about how the problem was made."""
-    return tuple(f"{sentence[:1].upper()}{sentence[1:]}." for sentence in provenance_notes(allocation))
+    """Where the guarantee ends, and what it takes for granted about how the problem was made."""
+    return tuple(map(_sentence, provenance_notes(allocation)))
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def prior_sentence() -> str:
     """How the table of single columns is to be read."""
     return (
         "Odds: the most that a report changes the odds of any two categories. Reported is true: how probable "
-        "it is that a reported category is the true one. Best guess: how probable the best guess of a value "
+        "it is that a reported category is the true one, under the prior at the right (under a uniform one "
+        "as probable as that the true value is reported). Best guess: how probable the best guess of a value "
         "is right, before its report is seen and after it, for somebody who believes the prior."
     )
 
@@ -172,10 +205,10 @@ def joint_sentence(joint: LearnedUnderJoint) -> str:
     rest = (
         ""
         if joint.others == 0
-        else " The other columns may carry more: the last column bounds the odds for the whole record."
+        else " The other columns may carry more: the last column bounds the odds by all reports together."
     )
     return (
         f"Under the stated joint distribution of {names}, which is taken to be public and right: what the "
-        f"reports of these columns do together.{rest} Whoever believes in another one may learn more, up to "
-        "the factor of all columns together."
+        f"reports of these columns do together.{rest} Whoever believes in another one may learn more from "
+        "the reports, up to the factor of all columns together."
     )

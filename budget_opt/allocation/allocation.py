@@ -184,11 +184,12 @@ class LevelOutcome:
 
 @dataclass(frozen=True)
 class Allocation:
-    """A split of the budget with everything that an analyst or anonymizer needs (DESIGN 3.2).
+    """A split of the budget with everything that an analyst or anonymizer needs.
 
     Where the moments have several levels, `objective` is about the first, and `levels` lists them all.
     `sensitivity` is the change of the objective's value per nat of `total_epsilon` and of each group
-    (`pricing`), empty where no optimum is proved.
+    (`pricing`), empty where no optimum is proved. `is_stated` is true where value, bound and prices were read
+    from a file: `verify` confirms them, and until then nothing may call them proved.
     """
 
     question: Problem
@@ -200,6 +201,7 @@ class Allocation:
     software: str
     sensitivity: Mapping[str, float] = field(default_factory=dict)
     levels: tuple[LevelOutcome, ...] = field(default=(), compare=False)
+    is_stated: bool = field(default=False, compare=False, repr=False)
 
     @classmethod
     def read(cls, path: str | Path) -> Allocation:
@@ -215,7 +217,7 @@ class Allocation:
         write_document(self.to_dict(), path)
 
     def to_dict(self) -> dict[str, Any]:
-        """The document of DESIGN 3.2."""
+        """The document that `write` puts into a file."""
         from budget_opt.allocation.document import document_of
 
         return document_of(self)

@@ -222,6 +222,7 @@ def _with_texts(
     """The allocation with what a file states and nobody can recompute from it."""
     return replace(
         made,
+        is_stated=True,
         attributes=tuple(
             replace(attribute, shadow_price=part.shadow_price)
             for attribute, part in zip(made.attributes, attributes, strict=True)

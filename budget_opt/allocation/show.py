@@ -11,7 +11,8 @@ from rich.text import Text
 
 from budget_opt.mechanisms.exact import exact, float_at_least
 from budget_opt.model.arrays import MINIMIZED
-from budget_opt.tables.printing import WIDTH, percent, plain_text
+from budget_opt.model.provenance import decimal_text, from_the_data, nats, provenance_epsilon
+from budget_opt.tables.printing import WIDTH, percent, percent_at_most, plain_text
 from budget_opt.tables.wide import Column, WideTable
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ def renderable(allocation: Allocation) -> RenderableType:
     parts: list[RenderableType] = [Text(headline(allocation)), attribute_table(allocation)]
     if allocation.moments:
         parts.append(moment_table(allocation))
-    parts += [Text(line) for line in (*group_lines(allocation), outcome_sentence(allocation.objective))]
+    outcome = outcome_sentence(allocation.objective, is_stated=allocation.is_stated)
+    parts += [Text(line) for line in (*group_lines(allocation), outcome)]
     after = (*level_lines(allocation), *price_lines(allocation), *lost_sentences(allocation))
     return Group(*parts, *(Text(line) for line in after))
 
@@ -96,13 +98,25 @@ def headline(allocation: Allocation) -> str:
     """Name, what is spent of what, and the loss that the sampler implements."""
     total = "" if allocation.total_epsilon is None else f" of {allocation.total_epsilon:g}"
     name = allocation.name or "allocation"
+    besides = _besides(allocation)
     if allocation.total_delta > 0:
         return (
             f"{name}: epsilon {allocation.total_epsilon:g} with delta {allocation.total_delta:g} a record, "
             f"by exact convolution; sum of epsilons {allocation.spent_epsilon:g}, of losses "
-            f"{allocation.loss:.9g}"
+            f"{allocation.loss:.9g}{besides}"
         )
-    return f"{name}: epsilon {allocation.spent_epsilon:g}{total} a record, loss {allocation.loss:.9g}"
+    spent = f"epsilon {allocation.spent_epsilon:g}{total} a record"
+    return f"{name}: {spent}, loss {allocation.loss:.9g}{besides}"
+
+
+def _besides(allocation: Allocation) -> str:
+    """What leaves with a release and its figures do not count: what was made from the data before it."""
+    making, said = provenance_epsilon(allocation.question), ""
+    if making:
+        said = f"; {nats(decimal_text(making))} more for what was made from the data before"
+    if from_the_data(allocation.question):
+        said += "; the allocation itself is outside the guarantee"
+    return said
 
 
 def attribute_table(allocation: Allocation) -> WideTable:
@@ -114,10 +128,11 @@ def attribute_table(allocation: Allocation) -> WideTable:
 
     columns = [
         Column("categories", [str(one.cardinality) for one in attributes]),
-        Column("epsilon", where_released(lambda one: f"{one.epsilon:.4g}", "0")),
+        Column("epsilon", [f"{one.epsilon:.4g}" for one in attributes]),
         Column("retention", where_released(lambda one: percent(one.retention), "0 %")),
         Column(
-            "true value reported", where_released(lambda one: percent(one.truth_probability), "not released")
+            "true value reported",
+            where_released(lambda one: percent_at_most(one.truth_probability), "not released"),
         ),
     ]
     return WideTable(Column("attribute", [one.name for one in attributes]), columns)
@@ -154,8 +169,8 @@ def _bounds(moment: AllocatedMoment) -> str:
     return ", ".join(words) or "-"
 
 
-def outcome_sentence(outcome: Outcome) -> str:
-    """Value, bound and what they prove."""
+def outcome_sentence(outcome: Outcome, *, is_stated: bool = False) -> str:
+    """Value, bound and what they prove; where a file only states them (`is_stated`), no more than that."""
     value = "undefined" if outcome.value is None else f"{outcome.value:.6g}"
     if outcome.bound is None:
         return f"{outcome.kind} {value}; no bound: this split was given, not optimized"
@@ -167,4 +182,8 @@ def outcome_sentence(outcome: Outcome) -> str:
         else f"feasible; the proved bound leaves a relative gap of {shown}"
     )
     by = f"{outcome.solver}, {outcome.seconds:.2g} s"
-    return f"{outcome.kind} {value}, bound {outcome.bound:.6g}\n{proof} ({by})"
+    reached = f"{outcome.kind} {value}, bound {outcome.bound:.6g}"
+    if is_stated:
+        claim = f"{outcome.status} to a relative gap of {shown}"
+        return f"{reached}\nstated: {claim} ({by})\nnot confirmed here: budget-opt verify judges it"
+    return f"{reached}\n{proof} ({by})"

@@ -13,6 +13,7 @@ __all__ = [
     "require_names",
     "require_number",
     "require_path",
+    "require_split_of_sums",
     "require_sums",
 ]
 
@@ -33,6 +34,15 @@ def require_sums(problem: Problem, verb: str) -> None:
         raise InputError(
             f"total_delta: is {problem.total_delta!r}, and {verb} deals with sums of epsilons alone. Leave "
             "total_delta out: a split whose sum keeps the total keeps it with every delta."
+        )
+
+
+def require_split_of_sums(asked: Problem, verb: str, way_out: str) -> None:
+    """Raise `InputError` for a split that was made with a `total_delta`, with what tells about that one."""
+    if asked.total_delta > 0:
+        raise InputError(
+            f"total_delta: is {asked.total_delta!r} in this allocation, and {verb} deals with sums of "
+            f"epsilons alone. {way_out}"
         )
 
 

@@ -14,6 +14,7 @@ from budget_opt.api.arguments import as_list, require, require_number
 from budget_opt.errors import InputError
 
 if TYPE_CHECKING:
+    from budget_opt.verifier.auditing.power import Noticed
     from budget_opt.verifier.auditing.result import Audit
     from budget_opt.verifier.auditing.samplers import Sampler
     from budget_opt.verifier.auditing.settings import Settings
@@ -59,7 +60,8 @@ def audit(
     Shown are lower bounds of epsilon (nats) by Clopper and Pearson: of every attribute over all pairs of
     categories and all reports, at every place in a batch, and over chosen sets of its and others' reports;
     and of the record over a worst pair. Found are also noise that repeats or goes together, reports that
-    carry other values or are outside the domain, and undeclared values that come back unchanged. A keyed
+    carry other values, of their record or of another one, or are outside the domain, columns (and an index,
+    or metadata) beside the declared ones, and undeclared values that come back unchanged. A keyed
     release repeats its noise on purpose: give every call a new one. The result never says that a sampler is
     private; it says what it would have noticed. `.require()` raises `VerificationError` where there are
     findings. An audit repeated until it passes says nothing.
@@ -75,18 +77,30 @@ def audit(
     return audit_sampler(asked, allocation, _settings(trials, options, asked))
 
 
-def noticeable(allocation: Allocation, trials: int = 200_000, error: float = 1e-9) -> dict[str, float]:
+def noticeable(allocation: Allocation, trials: int = 200_000, error: float = 1e-9) -> dict[str, Noticed]:
     """The least epsilon (nats) of each attribute that 9 audits of 10 of this size notice, told beforehand.
 
-    Of a sampler that randomizes as it should, with too large an epsilon; inf where none is noticed.
+    `truth` of a sampler that keeps the truth too often, `pair` of one with a fault in one pair of categories;
+    inf where none is noticed.
     """
-    from budget_opt.verifier.auditing.power import noticeable_epsilon
+    from budget_opt.verifier.auditing.power import noticeable as noticed
     from budget_opt.verifier.auditing.settings import Settings
 
     released = [attribute for attribute in allocation.attributes if attribute.sampler is not None]
     settings = Settings(_whole(trials, "trials", FEWEST_TRIALS), 0, _error(error), 0, 0)
-    share = settings.share_of_all(len(released))
-    return {a.name: noticeable_epsilon(a, settings.explored, share) for a in released}
+    return {a.name: noticed(a, settings, len(released)) for a in released}
+
+
+def noticeable_in_words(allocation: Allocation, trials: int, error: float) -> str:
+    """What an audit of this size notices in whatever attribute, told beforehand."""
+    from budget_opt.verifier.auditing.result import excess_in_words
+
+    excesses = [
+        (at.truth - allocation[name].epsilon, at.pair - allocation[name].epsilon)
+        for name, at in noticeable(allocation, trials, error).items()
+    ]
+    truth, pair = (max(kind) for kind in zip(*excesses, strict=True)) if excesses else (math.inf, math.inf)
+    return f"notices, 9 times in 10, {excess_in_words(truth, pair)}"
 
 
 def _sampler(sampler: Callable[[Any], Any] | Sequence[str], options: AuditOptions) -> Sampler:

@@ -19,7 +19,7 @@ from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.documents import read_document
 from budget_opt.model.moment_rules import Origin, origins_of
 from budget_opt.model.problem import FORMAT, VERSION, Problem
-from budget_opt.model.provenance import what_came_from_the_data
+from budget_opt.model.provenance import unconfirmed, what_came_from_the_data
 from budget_opt.tables.printing import plain_text, text_table
 
 HOPELESS = 0.01
@@ -186,12 +186,13 @@ def _beyond(enclosing: Problem, failure: InfeasibleError) -> str | None:
 
 
 def delta_notes(delta: float) -> list[str]:
-    """What a large delta means; nothing of a small one."""
+    """What a large delta means, in plain words; nothing of a small one."""
     if delta <= LARGEST_DELTA:
         return []
     note = (
-        f"total_delta is {delta:g}: to publish whole records, each with that probability, would pass too, "
-        f"{delta * EXAMPLE:,.4g} of {EXAMPLE:,}. Take far less than 1 / (number of records)"
+        f"total_delta is {delta:g}, which is much: it would be kept even by a release that publishes each "
+        f"record as it is with that probability, {delta * EXAMPLE:,.4g} of {EXAMPLE:,} records. Take far "
+        f"less than 1 divided by the number of records: this one is 1 divided by {1 / delta:,.0f}"
     )
     return [note]
 
@@ -231,10 +232,9 @@ def _without_scores(problem: Problem) -> list[str]:
 
 
 def _not_public(problem: Problem) -> list[str]:
-    if not problem.not_public:
-        return []
-    named, verb = listed(problem.not_public, most=9), "does" if problem.not_public == ("total",) else "do"
-    return [
-        f"provenance: the guarantee assumes that {named} {verb} not depend on the data",
-        *(f"provenance: {sentence}" for sentence in what_came_from_the_data(problem)),
-    ]
+    found = [f"provenance: {sentence}" for sentence in what_came_from_the_data(problem)]
+    if unsure := unconfirmed(problem):
+        verb = "does" if unsure == ("total",) else "do"
+        named = listed(unsure, most=9)
+        found.append(f"provenance: the guarantee assumes that {named} {verb} not depend on the data")
+    return found

@@ -54,7 +54,7 @@ def published_before(table: Path) -> Published:
             f"{path}: is not as it was written, so what {table} is cannot be told. Restore it from a copy."
         ) from None
     release = Release(table, said.columns, said.rows, said.row_order, said.private)
-    return Published(release, document, table.parent, None, None)
+    return Published(release, document, table.parent, None, None, before=True)
 
 
 def said_of_report(place: Place, text: str) -> str:

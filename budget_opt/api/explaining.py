@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from budget_opt.allocation import Allocation, allocation_from
-from budget_opt.api.arguments import require, require_number, require_sums
+from budget_opt.api.arguments import require, require_number, require_split_of_sums
 from budget_opt.api.explanation.limits import (
     Limit,
     MoreTotal,
@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 
 OPTIMAL = 2e-4
 """A split behind the best by no more is called the best: weighted sums are solved anew to half of it."""
+_WITH_DELTA = (
+    "Leave explain out: show has its figures, verify with the problem computes its bound again. To see where "
+    "a budget goes, solve the problem without total_delta and explain that split."
+)
 _ROUNDING = 1e-6
 """Share of a total that a solver may leave over."""
 _MOVED = 0.1
@@ -158,7 +162,7 @@ def explain(
     if not 0 < time_limit < math.inf:
         raise InputError(f"time_limit: is {time_limit!r}, must be a positive number of seconds.")
     asked = question_of(allocation, problem)
-    require_sums(asked, "explain")
+    require_split_of_sums(asked, "explain", _WITH_DELTA)
     level = asked.levels[0] if len(asked.levels) > 1 else None
     first = _of_level(asked, level)
     limits, more, behind = tuple(stated_limits(allocation, asked)), None, None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from budget_opt.allocation import Allocation, Statement, allocate
-from budget_opt.api.arguments import require, require_number, require_sums
+from budget_opt.api.arguments import require, require_number, require_split_of_sums
 from budget_opt.api.splits import broken_constraints, question_of
 from budget_opt.errors import Infeasibility, InfeasibleError, InputError, NotSolvedError
 from budget_opt.mechanisms.exact import exact, exact_sum, float_at_least
@@ -152,7 +152,9 @@ def rounded(
     if not 0 < time_limit < math.inf:
         raise InputError(f"time_limit: is {time_limit!r}, must be a positive number of seconds.")
     asked = question_of(allocation, problem)
-    require_sums(asked, "rounded")
+    require_split_of_sums(
+        asked, "rounded", "Round its epsilons down, and give them to allocation_from(problem, epsilons)."
+    )
     clock = Clock(time_limit)
     unrounded = _unrounded(allocation, asked, _OFF_THE_GRID * time_limit)
     levels = [asked.arrays_of_level(level) for level in asked.levels] or [asked.arrays]

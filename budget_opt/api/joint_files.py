@@ -21,14 +21,21 @@ from budget_opt.tables.translation import translated
 def read_joint(path: str | Path, allocation: Allocation) -> dict[tuple[str, ...], npt.NDArray[np.float64]]:
     """The joint distribution in a .csv or .parquet file, as `bo.meaning` takes it.
 
-    All columns but one are attributes, in labels as they are released, and that one, of any name, has
-    counts or shares >= 0. Combinations that are not there have none, those that are there more than once
-    are added. Raises `DataError` for other columns, categories or numbers, and where the distribution has
-    too many cells.
+    All columns but one are attributes, in labels as they are released (bins as "[18, 30)"), and that one,
+    of any name, has counts or shares >= 0. Combinations that are not there have none, those that are there
+    more than once are added. Raises `DataError` for other columns, categories or numbers, and where the
+    distribution has too many cells.
     """
     table = open_file(path)
     domains = {one.name: one.domain for one in allocation.attributes if one.name in table.names}
     others = [name for name in table.names if name not in domains]
+    if public := [name for name in others if name in allocation.public]:
+        raise DataError(
+            f"{path}: {', '.join(public)} is released as it is, so everybody knows its value: what is "
+            "learned beside it is another joint for each value. Give a file for each value, with the rows "
+            "that have it and without the column; the largest figures of all are those that count.",
+            column=public[0],
+        )
     if len(others) != 1 or len(domains) < 2:
         raise DataError(
             f"{path}: has {len(domains)} columns that are attributes and {len(others)} others, must have at "

@@ -1,50 +1,141 @@
-"""What was paid to make a problem, in the ledger of a data set.
+"""What a release costs in all: its own charge, and what the making of its problem has cost (R22).
 
 A pilot is charged like a release of one cluster: its epsilon to the record, to each attribute that it read,
 and once to each group that it touches. It counts as one of the releases of the data set.
 
 A problem that states `private data, epsilon E` says that E has been spent; nothing in it says by which
-pilot. Where the pilots on record of the data set add up to E or more, it was by them; else E is charged with
-the first release of that problem, so that a pilot without a ledger is not forgotten. Several problems that
-were made by one unrecorded pilot are each charged: the safe side. Record the pilot, and none is.
+pilot. So each confirmed pilot of the ledger pays once, for the problems that come first, and everything else
+is charged E in one reservation with the first release: both are spent, or neither. Problems that
+differ in nothing but name and total were made once. Any other problem is made anew as far as anybody can
+tell, and is charged again: the safe side. Where one pilot gave several problems, state E in the first
+that is released, and `private data, epsilon 0` in the others: made from what is paid for.
+
+That a release has paid for the making, or had a pilot that did, stands in its name in the ledger. Such names
+begin as nobody else's may. It counts once the release is confirmed; of releases at the same moment, or after
+one that was killed, each pays.
 """
 
 from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from budget_opt.ledger.amounts import decimal_of
+from budget_opt.errors import InputError
+from budget_opt.ledger.account import Release
+from budget_opt.ledger.amounts import decimal_of, plus
 from budget_opt.ledger.charge import Charge, Part
-from budget_opt.model.provenance import decimal_text, provenance_epsilon
+from budget_opt.ledger.ledger import Ledger, Reservation
+from budget_opt.model.documents import json_text
+from budget_opt.model.provenance import decimal_text, priced_fields, provenance_epsilon
 
 if TYPE_CHECKING:
     from budget_opt.api.charging import Payer
+    from budget_opt.api.known_data import DataMarks
     from budget_opt.estimators.strengths import Strengths
     from budget_opt.model.problem import Problem
 
 PILOT = "pilot-"
-"""How the ids of pilots begin in a ledger; random digits follow."""
-_MAKING = "making-"
+"""How the names of pilots begin in a ledger; random digits follow."""
+_MAKING, _PILOTED = "making-", "piloted-"
+"""How those of releases begin that paid for a making, or whose problem a pilot on record paid for."""
 _RESULT = "strengths of a pilot"
 """The purpose of the keyed hash of what came out."""
 
 
-def charged_pilot(
-    payer: Payer, problem: Problem, names: tuple[str, ...], epsilon: float, measure: Callable[[], Strengths]
-) -> Strengths:
-    """What `measure` finds about the attributes `names`, its epsilon being reserved before it draws anything.
+class Price(NamedTuple):
+    """What a release costs in all, and the `name` that says so; `making` is what of it the making cost."""
 
-    Whatever fails after that stays spent. Raises `BudgetExceededError` with nothing drawn, and `InputError`
-    and `LedgerError` as ledgers do.
+    name: str
+    charge: Charge
+    making: Fraction = Fraction(0)
+
+
+def require_free_name(name: str) -> str:
+    """The name of a caller's release; `InputError` for one that would say who paid for a making."""
+    if name.startswith((PILOT, _MAKING, _PILOTED)):
+        raise InputError(
+            f"name: is {name!r}, and names that begin with {PILOT!r}, {_MAKING!r} or {_PILOTED!r} are the "
+            "ledger's own. Choose another one."
+        )
+    return name
+
+
+def reserve_priced(payer: Payer, problem: Problem, charge: Charge, name: str) -> tuple[Price, Reservation]:
+    """Reserve a release with the making of its problem, where that is not paid for: all of it, or nothing.
+
+    The same name is charged once. Raises what `Ledger.reserve` does.
     """
-    cost, name = _charge(problem, names, decimal_of(epsilon)), PILOT + secrets.token_hex(16)
+    ledger, dataset = payer.ledger, payer.dataset
+    price = priced(ledger, dataset, problem, charge, name)
+    made = ledger.reserve(dataset, price.charge, price.name, ahead=payer.ahead)
+    if price.name.startswith(_PILOTED) and _credit(ledger.releases(dataset)) < 0:
+        # another process was faster: the pilots on record have paid for its problem
+        ledger.void(price.name, why="the pilots on record have paid for another problem")
+        price = _prices(problem, charge, name)[_MAKING]
+        made = ledger.reserve(dataset, price.charge, price.name, ahead=payer.ahead)
+    if price.making:
+        payer.tell(
+            f"note: epsilon {decimal_text(price.making)} a record is charged to {dataset!r} for what the "
+            "problem's provenance says was made from the data: no pilot on record has paid for it"
+        )
+    return price, made
+
+
+def priced(ledger: Ledger, dataset: str, problem: Problem, charge: Charge, name: str) -> Price:
+    """What a release of this problem costs in all as the ledger stands; one that is in it, what it did."""
+    owed = provenance_epsilon(problem)
+    if owed == 0:
+        return Price(name, charge)
+    releases, prices = ledger.releases(dataset), _prices(problem, charge, name)
+    counted = {one.name for one in releases if one.status != "void"}
+    for price in (*prices.values(), Price(name, charge)):
+        if price.name in counted:
+            return price
+    if _is_paid(releases, problem):
+        return Price(name, charge)
+    credit = _credit([one for one in releases if not one.name.startswith(_PILOTED + _tag(problem))])
+    return prices[_PILOTED if owed <= credit else _MAKING]
+
+
+def record_making(ledger: Ledger, dataset: str, problem: Problem, why: str) -> None:
+    """Count what the making of a problem has cost, where that is not counted, whatever is left."""
+    owed = provenance_epsilon(problem)
+    if owed and not _is_paid(ledger.releases(dataset), problem):
+        ledger.add_release(dataset, _making(problem, owed), why)
+
+
+def release_named(releases: Sequence[Release], name: str) -> Release | None:
+    """The release of this name, whatever it has paid for; None where it is not in the ledger."""
+    own = (_MAKING, _PILOTED)
+    for one in releases:
+        if one.name == name or (one.name.startswith(own) and one.name.endswith(f"-{name}")):
+            return one
+    return None
+
+
+def charged_pilot(
+    payer: Payer,
+    problem: Problem,
+    marks: DataMarks,
+    epsilon: float,
+    measure: Callable[[], Strengths],
+) -> Strengths:
+    """What `measure` finds about the columns of `marks`, its epsilon being reserved before it draws anything.
+
+    Whatever fails after that stays spent. Raises `BudgetExceededError` with nothing
+    drawn, and `InputError` and `LedgerError` as ledgers do.
+    """
+    cost = _charge(problem, marks.names, decimal_of(epsilon), problem.sha256)
+    name = PILOT + secrets.token_hex(16)
+    marks.warn()
     payer.ledger.reserve(payer.dataset, cost, name, ahead=payer.ahead)
     try:
+        marks.remember()
         found = measure()
         result = payer.ledger.keyed(_RESULT)
         result.update(repr(found.to_dict()).encode())
@@ -56,31 +147,58 @@ def charged_pilot(
     return found
 
 
-def pay_for_making(payer: Payer, problem: Problem) -> None:
-    """Charge what the making of a problem has cost, where no pilot on record has paid for it.
-
-    Once for each problem and data set, however often it is called. Raises as `charged_pilot` does.
-    """
+def _prices(problem: Problem, charge: Charge, name: str) -> Mapping[str, Price]:
+    """What a release costs whose problem a pilot has paid for, and one that pays for it."""
     owed = provenance_epsilon(problem)
-    if owed <= _paid_by_pilots(payer):
-        return
-    cost = _charge(problem, problem.names, Decimal(decimal_text(owed)))
-    key = hashlib.sha256(f"{problem.sha256} {payer.dataset}".encode()).hexdigest()
-    if any(one.name == _MAKING + key for one in payer.ledger.releases(payer.dataset)):
-        return
-    payer.ledger.reserve(payer.dataset, cost, _MAKING + key, ahead=payer.ahead)
-    payer.tell(
-        f"note: epsilon {cost.epsilon} a record is charged to {payer.dataset!r} for what the problem's "
-        "provenance says was made from the data: no pilot on record has paid for it"
+    making = _making(problem, owed)
+    epsilon = plus(charge.epsilon, making.epsilon)
+    both = replace(charge, parts=(*charge.parts, *making.parts), epsilon=epsilon)
+    end = _tag(problem) + name
+    return {_PILOTED: Price(_PILOTED + end, charge), _MAKING: Price(_MAKING + end, both, owed)}
+
+
+def _is_paid(releases: Sequence[Release], problem: Problem) -> bool:
+    """Whether a release that is there has paid for the making, or its pilot has, or it was recorded."""
+    tags = tuple(kind + _tag(problem) for kind in (_MAKING, _PILOTED))
+    alone = _making(problem, provenance_epsilon(problem))
+    return any(
+        one.name.startswith(tags) or one.charge == alone
+        for one in releases
+        if one.status in ("confirmed", "outside")
     )
 
 
-def _paid_by_pilots(payer: Payer) -> Fraction:
-    made = [one for one in payer.ledger.releases(payer.dataset) if one.name.startswith(PILOT)]
-    return sum((Fraction(one.charge.epsilon) for one in made if one.status != "void"), Fraction(0))
+def _tag(problem: Problem) -> str:
+    return f"{decimal_text(provenance_epsilon(problem))}-{_digest(problem)}-"
 
 
-def _charge(problem: Problem, names: tuple[str, ...], epsilon: Decimal) -> Charge:
-    """One part of all attributes, as of a cluster; the hash is that of the problem that was asked."""
+def _digest(problem: Problem) -> str:
+    """A hash of all that may have been made from the data."""
+    document = problem.to_dict()
+    for field in ("name", "total_epsilon", "total_delta"):
+        if field == "name" or "total" not in priced_fields(problem):
+            document.pop(field, None)
+    return hashlib.sha256(json_text(document).encode()).hexdigest()
+
+
+def _credit(releases: Sequence[Release]) -> Fraction:
+    """What the pilots on record have paid, less what the problems have used of it."""
+    pilots = [one for one in releases if one.name.startswith(PILOT) and one.status == "confirmed"]
+    paid = sum((Fraction(one.charge.epsilon) for one in pilots), Fraction(0))
+    used = {
+        tuple(one.name.removeprefix(_PILOTED).split("-")[:2])
+        for one in releases
+        if one.name.startswith(_PILOTED) and one.status != "void"
+    }
+    return paid - sum((Fraction(epsilon) for epsilon, _ in used), Fraction(0))
+
+
+def _making(problem: Problem, owed: Fraction) -> Charge:
+    """What the making has cost alone; the hash is of what was made."""
+    return _charge(problem, problem.names, Decimal(decimal_text(owed)), _digest(problem))
+
+
+def _charge(problem: Problem, names: tuple[str, ...], epsilon: Decimal, sha256: str) -> Charge:
+    """One part of these attributes, as of a cluster."""
     parts = (Part(names, epsilon),)
-    return Charge(parts, epsilon, allocation_sha256=problem.sha256, max_rows=problem.unit.max_rows)
+    return Charge(parts, epsilon, allocation_sha256=sha256, max_rows=problem.unit.max_rows)

@@ -36,7 +36,7 @@ def plan(  # noqa: PLR0913 (each a word that users type)
     is that small.
 
     The numbers are assumed: they hold for large samples whose attributes are linked within a moment by no
-    more than the guess (DESIGN 2.3). Raises `InputError` for an argument outside its range.
+    more than the guess. Raises `InputError` for an argument outside its range.
     """
     from budget_opt.estimators.planning import Asked
     from budget_opt.estimators.planning import plan as planned

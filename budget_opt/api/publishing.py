@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from budget_opt.allocation import Allocation
 from budget_opt.api.charging import Bill, Payer
-from budget_opt.api.releasing import randomize_file
+from budget_opt.api.releasing import release_file
 from budget_opt.errors import InputError
 from budget_opt.model.documents import json_text, write_document, write_text
 from budget_opt.tables.whole_files import parts_in
@@ -30,7 +30,8 @@ VERIFICATION = "verification.json"
 class Published:
     """What was written: the release, its manifest, and the internal report where one was asked for.
 
-    `charged` says what it cost, and what is left, where it was charged to a ledger.
+    `charged` says what it cost, and what is left, where it was charged to a ledger. `before` says that it was
+    there already, so that nothing was drawn.
     """
 
     release: Release
@@ -39,6 +40,7 @@ class Published:
     report: ReleaseReport | None
     internal: Path | None
     charged: str | None = None
+    before: bool = False
 
     def __str__(self) -> str:
         lines = [
@@ -103,10 +105,10 @@ def publish(
         on_batch=None if watch is None else watch.judge.add,
         before_commit=None if watch is None else watch.verify,
     )
-    settled = nullcontext() if bill is None else bill.settled(folder)
+    settled = nullcontext() if bill is None else bill.settled()
     with all_or_nothing(folder, place.internal) as written, settled:
         watched = options if bill is None else bill.watching(options)
-        release = randomize_file(data, allocation, place.table, watched)
+        release = release_file(data, allocation, place.table, watched)
         written.append(place.table)
         if not (folder / ALLOCATION).exists():
             write_text(text, folder / ALLOCATION, new=True)

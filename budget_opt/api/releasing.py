@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,6 +11,7 @@ from budget_opt.allocation import Allocation
 from budget_opt.api.arguments import require
 from budget_opt.api.charging import Bill, Payer
 from budget_opt.errors import InputError
+from budget_opt.model.provenance import release_warning
 
 if TYPE_CHECKING:
     from budget_opt.randomizer.files import FileOptions, OnReleased
@@ -44,7 +46,8 @@ def randomize(
 
     With `charge_to` (see `Payer`) the data set of a ledger pays, before the first word is drawn. A keyed
     release that is identical to a recorded one is free. Where the data are known under another name, it
-    warns.
+    warns. It warns as well (`UserWarning`) where the allocation itself was made from private data without a
+    budget, as with `observed_strengths`: nobody may then claim an epsilon for what is passed on.
 
     Raises `DataError` (columns, counts and rows, never a value), `InputError`, `RandomSourceError`,
     `VerificationError` for an allocation that overspends, and `BudgetExceededError` where what is left
@@ -68,6 +71,7 @@ def randomize(
     if charge_to is not None:
         require(charge_to, Payer, "charge_to", _PAYER)
     verify_privacy(allocation).require()
+    warn_where_outside(allocation)
     keyed = None if release is None else KeyedRows(release, row_id)
     order = row_order_of(row_order, allocation.row_order)
     fitting = TableInMemory(table, allocation, keyed)
@@ -83,11 +87,13 @@ def _paid(fitting: TableInMemory, allocation: Allocation, order: RowOrder, charg
         _show(fitting.randomized(order), on_released)
 
     bill = Bill(charge_to, allocation, show=show if fitting.keyed else None)
-    bill.reserve()
-    bill.read(fitting.codes)
-    made = fitting.randomized(order)
-    _show(made, bill.released)
-    bill.confirm()
+    bill.look(fitting.all_codes())
+    with bill.settled():
+        bill.reserve()
+        bill.begin()
+        made = fitting.randomized(order)
+        _show(made, bill.released)
+        bill.confirm()
     return made
 
 
@@ -97,6 +103,13 @@ def _show(release: Release, on_released: OnReleased) -> None:
 
     for batch in FrameSource(release.table).batches(release.columns):
         on_released(batch)
+
+
+def warn_where_outside(allocation: Allocation) -> None:
+    """A warning at the caller of the public verb."""
+    said = release_warning(allocation.question)
+    if said is not None:
+        warnings.warn(said, UserWarning, stacklevel=3)
 
 
 def randomize_file(
@@ -119,15 +132,30 @@ def randomize_file(
     makes the folder that leaves the house, with the allocation and a manifest. What comes back names the
     target, its columns and the number of rows.
 
-    With `charge_to` (see `Payer`) the data set of a ledger pays: before the first word is drawn, and back
-    only for bad input of which no report is in any file. A keyed release that is identical to a recorded
-    one is free.
+    With `charge_to` (see `Payer`) the data set of a ledger pays. The file is then read once before anything
+    is drawn: faults cost nothing, and where the data are known under another name, it warns. From the first
+    word on the charge stays, whatever fails. A keyed release that is identical to a recorded one is
+    free. It warns where `randomize` warns.
 
     Raises `DataError` (the file, its columns, counts and rows, never a value), `InputError` (options; the
     target exists or cannot be written), `RandomSourceError`, `VerificationError` for an allocation
     that overspends, and `BudgetExceededError` where what is left is not enough. After any of them there is no
     new target.
     """
+    require(allocation, Allocation, "allocation", _ORDER)
+    warn_where_outside(allocation)
+    return release_file(source, allocation, target, options, charge_to=charge_to)
+
+
+def release_file(
+    source: str | Path,
+    allocation: Allocation,
+    target: str | Path,
+    options: FileOptions | None = None,
+    *,
+    charge_to: Payer | None = None,
+) -> Release:
+    """`randomize_file` for callers that tell people of the allocation themselves."""
     from budget_opt.randomizer.files import FileOptions, randomize_file, show_release
     from budget_opt.verifier.static import verify_privacy
 
@@ -146,6 +174,5 @@ def randomize_file(
         show_release(source, allocation, folder, alone)
 
     bill = Bill(charge_to, allocation, show=None if options.release is None else show)
-    shown = options.on_batch is not None or options.on_released is not None
-    with bill.settled(folder, shown=shown):
+    with bill.settled():
         return randomize_file(source, allocation, target, bill.watching(options))

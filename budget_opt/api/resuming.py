@@ -36,7 +36,7 @@ from budget_opt.api.publishing import (
     require_place_inside,
     require_vacant,
 )
-from budget_opt.api.releasing import randomize_file
+from budget_opt.api.releasing import release_file
 from budget_opt.errors import DataError, InputError, VerificationError
 from budget_opt.model.documents import json_text, write_document, write_text
 from budget_opt.version import __version__
@@ -104,7 +104,7 @@ def publish_resumable(request: Request) -> Published:
             published = _placed_before(request.place, unfinished)
         else:
             request.tell(_beginning(unfinished))
-            bill = _bill(request, unfinished)
+            bill = _bill(request, unfinished, resumed=journal is not None)
             with _kept_or_dropped(unfinished, bill, request.tell):
                 published = _released(request, unfinished, bill)
         unfinished.finish()
@@ -159,11 +159,23 @@ def _complete(request: Request, journal: Journal | None, places: Places) -> Publ
     if complete is not None:
         if has_state(places):  # given up before this one was made, and not deleted to the end
             abandon(places)
+        if request.charge_to is not None:
+            _require_counted(request.charge_to, request.place.table)
         said = said_of_report(request.place, request.text)
         request.tell(
             f"note: {request.place.table} is complete already (its manifest agrees); nothing was drawn{said}"
         )
     return complete
+
+
+def _require_counted(payer: Payer, table: Path) -> None:
+    """`InputError` where the data set has not paid for a release that is complete."""
+    (known,) = payer.ledger.check([table.with_name(MANIFEST)], payer.dataset)
+    if not known.holds:
+        raise InputError(
+            f"{table}: is complete already, and {payer.dataset!r} has not paid for it in this ledger "
+            f"({known.said}). Nothing was drawn or charged now. Count it: budget-opt ledger record."
+        )
 
 
 def _require_room(request: Request, journal: Journal | None, places: Places) -> None:
@@ -218,10 +230,10 @@ def _beginning(unfinished: Unfinished) -> str:
     )
 
 
-def _bill(request: Request, unfinished: Unfinished) -> Bill | None:
+def _bill(request: Request, unfinished: Unfinished, *, resumed: bool) -> Bill | None:
     if request.charge_to is None:
         return None
-    return Bill(request.charge_to, request.allocation, name=unfinished.journal.charge)
+    return Bill(request.charge_to, request.allocation, name=unfinished.journal.charge, resumed=resumed)
 
 
 def _released(request: Request, unfinished: Unfinished, bill: Bill | None) -> Published:
@@ -238,18 +250,21 @@ def _released(request: Request, unfinished: Unfinished, bill: Bill | None) -> Pu
         overwrite=True,
         progress=request.progress,
         on_batch=None if watch is None else watch.judge.add,
+        before_words=None if bill is None else unfinished.begin_drawing,
         before_commit=None if watch is None else watch.verify,
         release=unfinished.release,
         checkpoints=unfinished,
     )
     if bill is not None:
-        bill.reserve()
+        looked = unfinished.journal.drawing
         options = bill.watching(options)
+        # once: a later run draws what is left, and its data are known by their marks
+        options = replace(options, on_originals=None if looked else options.on_originals)
     with all_or_nothing(place.internal):
         if options.on_batch is not None:
             done = unfinished.journal.rows
             replay(request.data, request.allocation, unfinished.release, done, options.on_batch)
-        made = randomize_file(request.data, request.allocation, places.made, options)
+        made = release_file(request.data, request.allocation, places.made, options)
     release = replace(made, table=place.table)
     document = manifest(release, digest, number=1 if bill is None else bill.number)
     write_text(request.text, places.workplace / ALLOCATION)
@@ -286,7 +301,6 @@ def _kept_or_dropped(
     unfinished: Unfinished, bill: Bill | None, tell: Callable[[str], None]
 ) -> Iterator[None]:
     """After a failure drop the unfinished release where its input must change, else keep it; say which."""
-    waited = unfinished.has_rows
     try:
         yield
     except BaseException as failure:
@@ -294,7 +308,7 @@ def _kept_or_dropped(
             unfinished.drop()
             tell(f"note: the unfinished release is dropped, and its key and rows are deleted. {_DELETED}")
             if bill is not None:
-                bill.settle(failure, may_be_seen=waited)
+                bill.settle(failure)
         else:
             unfinished.close()
             tell(_how_to_go_on(unfinished))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from budget_opt.allocation import Allocation, Statement, allocate
 from budget_opt.allocation.rounding import fitted, tidied
-from budget_opt.api.arguments import require, require_gap, require_number, require_sums
+from budget_opt.api.arguments import require, require_gap, require_number
 from budget_opt.api.certifying import certified, require_place, with_margin
 from budget_opt.errors import InputError, NotSolvedError
 from budget_opt.model.arrays import FloatArray
@@ -93,7 +93,10 @@ def _with_delta(problem: Problem, settings: Settings) -> Allocation:
     from budget_opt.api.approximate import solve_approximate
 
     if settings.record:
-        require_sums(problem, "a certificate")
+        raise InputError(
+            f"total_delta: is {problem.total_delta!r}, and no certificate file can carry such a bound. Leave "
+            "certificate (--certificate) out: verify with the problem (--problem) computes the bound again."
+        )
     return solve_approximate(problem, settings)
 
 

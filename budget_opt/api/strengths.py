@@ -102,10 +102,14 @@ def pilot_strengths(
     if charge_to is None:
         return measure()
     from budget_opt.api.charging import Payer
+    from budget_opt.api.known_data import DataMarks
     from budget_opt.api.pilot_charges import charged_pilot
 
     require(charge_to, Payer, "charge_to", 'Write Payer("name of the data set", ledger).')
-    return charged_pilot(charge_to, problem, tuple(codes), budget, measure)
+    domains = {name: problem.attribute(name).domain for name in codes}
+    marks = DataMarks(charge_to.ledger, charge_to.dataset, domains, charge_to.tell)
+    marks.add(codes)
+    return charged_pilot(charge_to, problem, marks, budget, measure)
 
 
 def _codes(

@@ -60,7 +60,7 @@ def verify_release(
     what fails; `.in_full` has all checks, with the smallest fault that each would notice. `.require()`
     raises `VerificationError`.
     """
-    from budget_opt.api.publishing import digest_of, manifest_beside
+    from budget_opt.api.publishing import MANIFEST, digest_of, manifest_beside
     from budget_opt.model.documents import json_text
     from budget_opt.verifier.release import verify_release
     from budget_opt.verifier.unaided import verify_unaided
@@ -70,11 +70,16 @@ def verify_release(
         raise InputError("released: is not given. Give the released table, or its path.")
     if original is not None:
         return verify_release(allocation, original, released, false_alarm=false_alarm)
-    manifest = manifest_beside(Path(released)) if isinstance(released, str | Path) else None
+    manifest, why = None, "no manifest was given"
+    if isinstance(released, str | Path):
+        manifest = manifest_beside(Path(released))
+        if manifest is None and (Path(released).parent / MANIFEST).exists():
+            why = f"the {MANIFEST} beside it names another table, so there is no manifest of this one"
     return verify_unaided(
         allocation,
         released,
         manifest,
         allocation_sha256=digest_of(json_text(allocation.to_dict())),
+        without_manifest=why,
         false_alarm=false_alarm,
     )

@@ -49,7 +49,7 @@ def _run(arguments: list[str]) -> int:
     except InputError as error:
         raise as_typed(error, arguments) from error
     except typer.TyperException as error:
-        command = f" {arguments[0]}" if arguments and arguments[0].isalpha() else ""
+        command = "".join(f" {name}" for name in _command(arguments))
         # "Value error" are the words of a library of typer's
         note(f"{error.format_message().replace('Value error, ', '')}\nSee: budget-opt{command} --help")
         return BudgetOptError.exit_code
@@ -57,3 +57,9 @@ def _run(arguments: list[str]) -> int:
         # a command that keeps what is done returns the exit code, and has said what it keeps
         raise KeyboardInterrupt from None
     return int(code or 0)
+
+
+def _command(arguments: list[str]) -> list[str]:
+    """The words that name a command, as far as they can be its name."""
+    words = arguments[: 2 if arguments[:1] == ["ledger"] else 1]
+    return words if all(word.isalpha() for word in words) else words[:-1]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import budget_opt as bo
-from budget_opt.api.auditing import noticeable
+from budget_opt.api.auditing import noticeable_in_words
 from budget_opt.cli.commands_problem import AllocationFile, AsJson
 from budget_opt.cli.output import note, out, out_json
 
@@ -31,8 +31,7 @@ def audit(
 ) -> None:
     """Ask a sampler for reports of made-up records; exit code 1 where it loses more than is allowed."""
     found = bo.Allocation.read(allocation)
-    excesses = [at - found[name].epsilon for name, at in noticeable(found, trials, error).items()]
-    note(f"notices an excess of {max(excesses, default=0):.2g} nats in any attribute, 9 times in 10")
+    note(noticeable_in_words(found, trials, error))
     options = bo.AuditOptions(error=error, calls=calls, seed=seed, time_limit=time_limit)
     made = bo.audit(command, found, trials, options)
     if as_json:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -15,6 +16,10 @@ from budget_opt.cli.commands_problem import AllocationFile, AsJson
 from budget_opt.cli.output import note, out, out_json
 from budget_opt.cli.progress import rows_progress
 from budget_opt.errors import InputError
+from budget_opt.model.provenance import release_warning
+
+if TYPE_CHECKING:
+    from budget_opt.verifier.report import VerificationReport
 
 IN_NO_LEDGER = (
     "note: no ledger was charged, so that nothing keeps the budget of these people from being spent again; "
@@ -92,17 +97,18 @@ def randomize(
     if abandon:
         _abandon(output, resume=resume)
         return
-    place = Place(output, internal)
+    place, found = Place(output, internal), bo.Allocation.read(allocation)
+    if (said := release_warning(found.question)) is not None:
+        note(f"warning: {said}")
     payer = payer_of(dataset, ledger, ahead=ahead)
     with rows_progress() as progress:
         if resume:
-            found = bo.Allocation.read(allocation)
             published = publish_resumable(Request(found, data, place, note, row_order, progress, payer))
         else:
             published = publish(
                 allocation, data, place, row_order=row_order, progress=progress, charge_to=payer
             )
-    if payer is None:
+    if payer is None and not published.before:
         note(IN_NO_LEDGER)
     if not published.release.rows:
         note("note: the table has no rows")
@@ -171,9 +177,20 @@ def verify(
     if as_json:
         out_json([report.to_dict() for report in reports])
     else:
-        out("\n\n".join(report.in_full if details else report.summary for report in reports))
+        out("\n\n".join(_in_words(reports, details=details)))
     if not all(report.holds for report in reports):
         raise typer.Exit(1)
+
+
+def _in_words(reports: Sequence[VerificationReport], *, details: bool) -> Iterator[str]:
+    """A verdict over all where there are several, then each report: what fails first, the release before."""
+    failing = [report for report in reports if not report.holds]
+    if len(reports) > 1:
+        which = f"{len(failing)} FAILS" if len(failing) == 1 else f"{len(failing)} FAIL"
+        named = "; ".join(report.subject for report in reversed(failing))
+        yield f"{len(reports)} reports: {f'{which}: {named}' if failing else 'all checks hold'}"
+    for report in (*reversed(failing), *(one for one in reports if one.holds)):
+        yield report.in_full if details else report.summary
 
 
 def estimate(

@@ -31,7 +31,9 @@ def show(
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="A public joint distribution: a table of attributes and their counts; repeat for more.",
+            help="A public joint distribution, .csv or .parquet: a row a combination, a column for each of "
+            'two or more attributes with their labels (bins as "[18, 30)", a missing category empty), and '
+            "one further column, of any name, with counts or shares; repeat for more.",
         ),
     ] = None,
     meaning: Annotated[

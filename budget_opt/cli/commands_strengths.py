@@ -54,6 +54,8 @@ def strengths(
             "--epsilon, --observed: give one of them. --epsilon E measures privately and costs every record "
             "E; --observed costs the guarantee."
         )
+    if output.exists():
+        raise InputError(f"-o {output}: exists already, and is not overwritten. Choose another name.")
     require_free(output, overwrite=False)
     asked = bo.Problem.read(problem)
     pays = payer_of(dataset, ledger, ahead=False)

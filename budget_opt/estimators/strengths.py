@@ -98,10 +98,18 @@ class Strengths:
 
     def __str__(self) -> str:
         paid = f"Every record of the table has paid epsilon {self.epsilon} for these"
-        lines = [f"{INTERNAL if self.epsilon is None else paid} (n = {self.n}, {self.kind})"]
+        how = "exact" if self.epsilon is None else self.kind
+        lines = [f"{INTERNAL if self.epsilon is None else paid} (n = {self.n}, {how})"]
         for names, strength in sorted(self.strengths.items(), key=lambda one: -one[1]):
             noise = f", noise alone {self.noise[names]:.2g}" if self.noise[names] else ""
             lines.append(f"  {' x '.join(names)}: {strength:.4g}{noise}")
+        lost = sum(strength == 0 and self.noise[names] > 0 for names, strength in self.strengths.items())
+        if lost:
+            which = "1 link is" if lost == 1 else f"{lost} links are"
+            lines.append(
+                f"{which} not told from noise: weight 0. That does not say that there is no link; a larger "
+                "epsilon or fewer moments would tell."
+            )
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

@@ -216,7 +216,7 @@ class Ledger:
         return _reservation(self._record.write(decide), release)
 
     def void(self, release: str, why: str = "nothing was drawn") -> None:
-        """Give back what was reserved. Only where nothing was drawn into any file, as after bad input.
+        """Give back what was reserved. Only where it failed before its first word was drawn.
 
         Everything else that fails stays spent: a report that was drawn may have been read. Voiding
         once more changes nothing. Raises `InputError` for an id that is not reserved, or is confirmed.

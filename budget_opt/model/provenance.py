@@ -104,53 +104,91 @@ def decimal_text(number: Fraction) -> str:
     return f"{whole}.{part:0{digits}}" if digits else str(whole)
 
 
+def unconfirmed(problem: Problem) -> tuple[str, ...]:
+    """What is used and of which nobody says how it was made: the guarantee assumes that it is public."""
+    known = {*from_the_data(problem), *priced_fields(problem)}
+    return tuple(field for field in not_public(problem) if field not in known)
+
+
+def nats(number: str) -> str:
+    """A number that is printed already, with its unit: 1 nat, 1.5 nats."""
+    return f"{number} nat" if number == "1" else f"{number} nats"
+
+
 def provenance_sentences(problem: Problem) -> tuple[str, ...]:
-    """What the guarantee takes for granted about the making of the problem, and what breaks it."""
-    return (_assumption(problem), *what_came_from_the_data(problem))
+    """What breaks the guarantee, first; then what was paid for; then what it takes for granted."""
+    return (*what_came_from_the_data(problem), *_assumption(problem))
+
+
+def outside_sentence(problem: Problem) -> str | None:
+    """That the allocation itself is outside the guarantee, and why; None where it is not."""
+    private = from_the_data(problem)
+    if not private:
+        return None
+    return (
+        f"the allocation itself is outside the guarantee: {_listed(private)} {_were(private)} made from "
+        "private data without a budget, and whoever sees it learns something that no epsilon bounds"
+    )
+
+
+def release_warning(problem: Problem) -> str | None:
+    """What whoever releases under such an allocation must hear; None where it is inside the guarantee."""
+    outside = outside_sentence(problem)
+    if outside is None:
+        return None
+    return (
+        f"{outside}. Pass neither the allocation nor this release on with a claim of epsilon; to claim one, "
+        "choose these without looking at the data or measure them under a budget (strengths --epsilon), "
+        "solve again, and release that"
+    )
 
 
 def what_came_from_the_data(problem: Problem) -> tuple[str, ...]:
     """A sentence on what no epsilon bounds, and one on what has been paid for, where there is any."""
-    sentences = []
-    private, priced = from_the_data(problem), priced_fields(problem)
-    if private:
-        sentences.append(
-            f"this does not hold for {_made(private)}: the allocation itself is outside the guarantee: "
-            "whoever sees it learns something that no epsilon bounds"
-        )
+    outside, priced = outside_sentence(problem), priced_fields(problem)
+    sentences = [] if outside is None else [outside]
     if priced:
         paid = ", ".join(f"{field}: epsilon {decimal_text(epsilon)}" for field, epsilon in priced.items())
+        made = tuple(priced)
         sentences.append(
-            f"this does not hold for {_made(tuple(priced))} under a budget apart ({paid}), which every "
+            f"{_listed(made)} {_were(made)} made from the data under a budget apart ({paid}), which every "
             "record pays besides what the release costs"
         )
     return tuple(sentences)
 
 
 def price_sentence(problem: Problem, release: Fraction) -> str | None:
-    """What a record pays in all, where making the problem cost something; `release` in nats, exact."""
+    """What a record pays in all, where making the problem cost something; `release` in nats, exact.
+
+    What was made from the data with no epsilon has no price: then this says that there is no sum of all.
+    """
     making = provenance_epsilon(problem)
     if making == 0:
         return None
-    return (
-        f"the price of a record is {decimal_text(release + making)} nats: {decimal_text(release)} for the "
-        f"release and {decimal_text(making)} for what was made from the data before it"
+    parts = (
+        f"{decimal_text(release)} for the release and {decimal_text(making)} for what was made from the data "
+        "before it"
     )
+    if private := from_the_data(problem):
+        return (
+            f"of the price of a record only {nats(decimal_text(release + making))} can be told, {parts}: no "
+            f"epsilon bounds what the allocation itself tells by {_listed(private)}"
+        )
+    return f"the price of a record is {nats(decimal_text(release + making))}: {parts}"
 
 
-def _assumption(problem: Problem) -> str:
-    unsure, used = not_public(problem), used_fields(problem)
-    if not unsure:
-        return f"{_listed(used)} {_were(used)} stated to be public"
-    return f"the guarantee assumes that {_listed(unsure)} {_were(unsure)} fixed without looking at the data"
+def _assumption(problem: Problem) -> tuple[str, ...]:
+    """A sentence on what is unstated; where nothing is, one on what is stated to be public."""
+    unsure, other = unconfirmed(problem), not_public(problem)
+    if unsure:
+        text = f"the guarantee assumes that {_listed(unsure)} {_were(unsure)} fixed without looking at the"
+        return (f"{text} data",)
+    stated = tuple(field for field in used_fields(problem) if field not in other)
+    return (f"{_listed(stated)} {_were(stated)} stated to be public",) if stated else ()
 
 
 def _listed(fields: tuple[str, ...]) -> str:
     return fields[0] if len(fields) == 1 else f"{', '.join(fields[:-1])} and {fields[-1]}"
-
-
-def _made(fields: tuple[str, ...]) -> str:
-    return f"{_listed(fields)}, which {_were(fields)} made from the data"
 
 
 def _were(fields: tuple[str, ...]) -> str:

@@ -17,20 +17,21 @@ from budget_opt.errors import InputError
 from budget_opt.randomizer.drawing import Drawing, drawing_for
 from budget_opt.randomizer.held import HeldRows
 from budget_opt.randomizer.keyed_release import KeyedRelease, KeyedRows
-from budget_opt.randomizer.persons import person_ids, require_few, require_person_column
-from budget_opt.randomizer.plan import Plan, plan_for
+from budget_opt.randomizer.originals import Originals
+from budget_opt.randomizer.persons import require_person_column
+from budget_opt.randomizer.plan import plan_for
 from budget_opt.randomizer.release import Release, RowOrder, row_order_of
-from budget_opt.randomizer.row_names import Ids, RowIds, RowNames, positions, require_row_id
+from budget_opt.randomizer.row_names import require_row_id
 from budget_opt.randomizer.sinks import HeldInOrder, InOrder, Shuffled, Sink
 from budget_opt.randomizer.spool import Spool, damaged, unnamed_spool
-from budget_opt.randomizer.unique_names import require_unique
 from budget_opt.randomizer.words import SeededWords
 from budget_opt.tables.encoding import Codes, label_type
-from budget_opt.tables.findings import Findings
 from budget_opt.tables.public import released_type
-from budget_opt.tables.reading import encoded, encoders_for, numbered, open_file, place_in
-from budget_opt.tables.source import FileSource
+from budget_opt.tables.reading import open_file
 from budget_opt.tables.writing import TableWriter, open_writer
+
+OnOriginals: TypeAlias = "Callable[[Mapping[str, Codes]], None]"
+"""Takes the codes of the next rows of the original, by attribute."""
 
 OnBatch: TypeAlias = "Callable[[Mapping[str, Codes], Mapping[str, Codes]], None]"
 """Takes the codes of the original and those of the release, by attribute, for the next rows, unshuffled.
@@ -96,8 +97,10 @@ class FileOptions:
     - `release`: a `KeyedRelease`, from whose key every word is drawn; None for fresh words.
     - `row_id`: the column of integers or text that names the rows of a keyed release, listed under dropped
       or public in the problem; None names them by position. It is released only where it is public.
-    - `before_words()`: called when the columns are known to fit, before the first word is drawn and before
-      there is any new file.
+    - `on_originals`: internal, for ledgers: with it the whole table is read once before anything else is
+      done, so that every fault is told, and it is shown the codes of all attributes, also of unreleased ones.
+    - `before_words()`: called when the columns are known to fit, right before the first word is drawn;
+      nothing but an empty hidden file is there.
     - `on_released(batch)`: shown the released rows, in batches and in the order in which they are written.
     - `before_commit()`: called when all rows are written, before the target is there.
     - `on_batch`: internal, for checks: it is shown the originals beside the reports (see `OnBatch`).
@@ -113,6 +116,7 @@ class FileOptions:
     overwrite: bool = False
     progress: Progress | None = None
     on_batch: OnBatch | None = None
+    on_originals: OnOriginals | None = None
     before_words: Callable[[], None] | None = None
     on_released: OnReleased | None = None
     before_commit: Callable[[], None] | None = None
@@ -158,16 +162,18 @@ def randomize_file(
     options, target = options or FileOptions(), Path(target)
     order = row_order_of(options.row_order, allocation.row_order)
     require_another_file(Path(source), target)
-    table, plan = _fitting(source, allocation, options)
-    if options.before_words is not None:
-        options.before_words()
-    with closing(drawing_for(plan.randomized, words, options.keyed)) as drawing:
-        work = _Work(table, plan, drawing, options)
-        with open_writer(target, _schema(table, plan), overwrite=options.overwrite) as writer:
+    originals = _fitting(source, allocation, options)
+    if options.on_originals is not None:
+        originals.look_through(allocation, options.on_originals)
+    with open_writer(target, _schema(originals), overwrite=options.overwrite) as writer:
+        if options.before_words is not None:
+            options.before_words()
+        with closing(drawing_for(originals.plan.randomized, words, options.keyed)) as drawing:
+            work = _Work(originals, drawing, options)
             rows = _drawn(work, _Shown(writer, options.on_released), target.parent, order)
-            if options.before_commit is not None:
-                options.before_commit()
-    return Release(target, plan.columns, rows, order, private=words is None)
+        if options.before_commit is not None:
+            options.before_commit()
+    return Release(target, originals.plan.columns, rows, order, private=words is None)
 
 
 def show_release(source: str | Path, allocation: Allocation, folder: Path, options: FileOptions) -> None:
@@ -178,20 +184,20 @@ def show_release(source: str | Path, allocation: Allocation, folder: Path, optio
     """
     if options.release is None:
         raise ValueError("only a keyed release can be shown and be made afterwards")
-    table, plan = _fitting(source, allocation, options)
-    with closing(drawing_for(plan.randomized, None, options.keyed)) as drawing:
+    originals = _fitting(source, allocation, options)
+    with closing(drawing_for(originals.plan.randomized, None, options.keyed)) as drawing:
         order = row_order_of(options.row_order, allocation.row_order)
-        _drawn(_Work(table, plan, drawing, options), _Shown(None, options.on_released), folder, order)
+        _drawn(_Work(originals, drawing, options), _Shown(None, options.on_released), folder, order)
 
 
-def _fitting(source: str | Path, allocation: Allocation, options: FileOptions) -> tuple[FileSource, Plan]:
+def _fitting(source: str | Path, allocation: Allocation, options: FileOptions) -> Originals:
     """The table, and what becomes of its columns; `DataError` where they do not fit."""
     table = open_file(source)
     plan = plan_for(table, allocation, include_empty=options.include_empty)
     if options.row_id is not None:
         require_row_id(options.row_id, table.names, allocation)
     require_person_column(plan.unit, table.names)
-    return table, plan
+    return Originals(table, plan, options.keyed)
 
 
 class _Shown(NamedTuple):
@@ -211,8 +217,7 @@ class _Shown(NamedTuple):
 class _Work(NamedTuple):
     """What is released, and how."""
 
-    table: FileSource
-    plan: Plan
+    originals: Originals
     drawing: Drawing
     options: FileOptions
 
@@ -233,9 +238,9 @@ def _sink(work: _Work, writer: TableWriter, folder: Path, *, shuffled: bool) -> 
     """Where the rows go, and how many are there already."""
     checkpoints = work.options.checkpoints
     if checkpoints is None and not shuffled:
-        yield InOrder(work.plan, writer), 0
+        yield InOrder(work.originals.plan, writer), 0
         return
-    held = HeldRows(work.plan, work.table.schema, with_keys=shuffled)
+    held = HeldRows(work.originals.plan, work.originals.table.schema, with_keys=shuffled)
     new_spool = functools.partial(unnamed_spool, folder=folder)
     opened = new_spool(held.schema) if checkpoints is None else nullcontext(_saved(checkpoints, held.schema))
     with opened as spool:
@@ -255,56 +260,21 @@ def _saved(checkpoints: Checkpoints, schema: pa.Schema) -> Spool:
 
 
 def _pass(work: _Work, sink: Sink, done: int) -> int:
-    """Read, encode and randomize every batch but those that are done; the number of rows.
-
-    After the first faulty cell the rest is only looked at, so that all faults are told.
-    """
-    table, plan, drawing, options = work
-    encoders, findings, rows, ids = encoders_for(table, plan.domains), Findings(), done, _ids(options)
-    persons = person_ids(plan.unit)
-    beside = [one.column_name for one in (ids, persons) if one is not None]
-    columns = list(dict.fromkeys((*plan.columns, *beside)))
-    for first_row, batch in numbered(table.batches(columns, skip=done), done):
-        codes = encoded(batch, encoders, findings, first_row)
-        names = _names(ids, findings, first_row, batch)
-        if persons is not None:
-            with findings.collecting(persons.column_name):
-                persons.check(findings, batch.column(persons.column_name), first_row)
-        rows += batch.num_rows
-        if not findings:
-            released = drawing.reports(codes, names)
-            length = sink.add(released, batch.select(list(plan.public)), names)
+    """Read, encode and randomize every batch but those that are done; the number of rows."""
+    originals, drawing, options = work
+    rows = done
+    for part in originals.parts(done):
+        rows = part.until
+        if not part.faulty:
+            released = drawing.reports(part.codes, part.names)
+            length = sink.add(released, part.batch.select(list(originals.plan.public)), part.names)
             if options.on_batch is not None:
-                options.on_batch(codes, released)
+                options.on_batch(part.codes, released)
             if options.checkpoints is not None and length is not None:
                 options.checkpoints.save(rows, length)
         if options.progress is not None:
-            options.progress(rows, table.share())
-    findings.require_none(table.title, place_in(table))
-    if ids is not None:
-        require_unique(lambda: _all_names(table, ids), ids.column_name)
-    if persons is not None:
-        require_few(lambda: _all_names(table, persons), plan.unit)
+            options.progress(rows, originals.table.share())
     return rows
-
-
-def _ids(options: FileOptions) -> RowIds | None:
-    if options.release is None or options.row_id is None:
-        return None
-    return RowIds(options.release, options.row_id)
-
-
-def _names(ids: RowIds | None, findings: Findings, first_row: int, batch: pa.RecordBatch) -> RowNames:
-    if ids is not None:
-        with findings.collecting(ids.column_name):
-            return ids.names(findings, batch.column(ids.column_name), first_row)
-    return positions(first_row, batch.num_rows)
-
-
-def _all_names(table: FileSource, ids: Ids) -> Iterator[tuple[int, RowNames]]:
-    """The names of all rows of a table in which none is missing."""
-    for first_row, batch in numbered(table.batches([ids.column_name])):
-        yield first_row, ids.names(Findings(), batch.column(0), first_row)
 
 
 def _written(progress: Progress | None, rows: int) -> Callable[[int], None]:
@@ -312,8 +282,9 @@ def _written(progress: Progress | None, rows: int) -> Callable[[int], None]:
     return lambda written: None if progress is None else progress(written, written / rows)
 
 
-def _schema(table: FileSource, plan: Plan) -> pa.Schema:
+def _schema(originals: Originals) -> pa.Schema:
     """Names and types of the released columns: from the domains, and for public columns from the table."""
+    table, plan, _ = originals
 
     def released(name: str) -> pa.DataType:
         if name in plan.domains:

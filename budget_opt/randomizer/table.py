@@ -10,6 +10,7 @@ import numpy as np
 from budget_opt.allocation import Allocation
 from budget_opt.randomizer.drawing import ascending, drawing_for
 from budget_opt.randomizer.keyed_release import KeyedRows
+from budget_opt.randomizer.originals import unreleased
 from budget_opt.randomizer.persons import person_ids, require_few, require_person_column
 from budget_opt.randomizer.plan import Plan, plan_for
 from budget_opt.randomizer.release import Release, RowOrder, row_order_of
@@ -64,11 +65,22 @@ class TableInMemory:
         include_empty: bool = False,
     ) -> None:
         self._source, self.keyed = FrameSource(table), keyed
+        self._allocation = allocation
         self._plan = plan_for(self._source, allocation, include_empty=include_empty)
         if keyed is not None and keyed.row_id is not None:
             require_row_id(keyed.row_id, self._source.names, allocation)
         require_person_column(self._plan.unit, self._source.names)
         self.codes, self._names = _read(self._source, self._plan, keyed)
+
+    def all_codes(self) -> dict[str, Codes]:
+        """The codes of all attributes, also of unreleased ones; what is wrong with those is no fault."""
+        others = encoders_for(self._source, unreleased(self._allocation, self._plan))
+        found = dict(self.codes)
+        for name, encoder in others.items():
+            found[name] = encoder.blank(self._source.rows)
+            with Findings().collecting(name):
+                found[name] = encoder.codes(Findings(), self._source.column(name))
+        return found
 
     def randomized(self, row_order: RowOrder, words: SeededWords | None = None) -> Release:
         """A release of the table: every call is another one, unless it is keyed."""

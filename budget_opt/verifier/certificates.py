@@ -19,7 +19,7 @@ from budget_opt.model.arrays import MINIMIZED
 from budget_opt.model.objectives import relative_gap
 from budget_opt.model.problem import Problem
 from budget_opt.verifier.outcome import gap_check, judged_gap, within_check
-from budget_opt.verifier.report import Check
+from budget_opt.verifier.report import EXPECTED, Check
 
 
 class StatedCertificate:
@@ -49,6 +49,7 @@ class StatedCertificate:
             holds=stated == allocation.problem_sha256,
             source="SHA-256 of the problem in the certificate",
             name="certificate's problem",
+            word=EXPECTED,
         )
         if outcome.certificate_sha256 is not None:
             yield Check(
@@ -58,6 +59,7 @@ class StatedCertificate:
                 holds=self._sha256 == outcome.certificate_sha256,
                 source="SHA-256 of the file",
                 name="certificate hash",
+                word=EXPECTED,
             )
         same = document.epsilon.tolist() == allocation.epsilons.tolist()
         yield Check(
@@ -67,6 +69,7 @@ class StatedCertificate:
             holds=same,
             source="epsilons of both files",
             name="certificate's split",
+            word=EXPECTED,
         )
         if stated == allocation.problem_sha256 and document.problem.names == allocation.question.names:
             yield from _bound_checks(document, allocation, gap)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 
-from budget_opt.accounting import total_at
+from budget_opt.accounting import epsilon_at, total_at
 from budget_opt.allocation import Allocation
 from budget_opt.errors import InputError
 from budget_opt.mechanisms.exact import exact, exact_sum, float_at_least, multiple_at_least
 from budget_opt.verifier.matrices import Matrices
-from budget_opt.verifier.report import Check
+from budget_opt.verifier.report import EXPECTED, Check
 
 NOT_LEARNED = (
     "a figure for some attributes bounds how much a change of these alone moves the odds of any release; it "
@@ -54,6 +54,7 @@ def composition_checks(allocation: Allocation, matrices: Matrices) -> Iterator[C
         holds=allocation.loss == _sum(matrix.loss for matrix in every) < inf,
         source="sum of the losses of all matrices, rounded up",
         name="composition",
+        word=EXPECTED,
     )
     if (units := allocation.unit.max_rows * allocation.waves) > 1:
         yield _planned_check(allocation, _sum(matrix.loss for matrix in every), units)
@@ -81,6 +82,7 @@ def _planned_check(allocation: Allocation, loss: float, units: int) -> Check:
         holds=allocation.planned_loss == planned < inf,
         source=f"{units} times the loss of a record, rounded up",
         name="planned loss",
+        word=EXPECTED,
     )
 
 
@@ -101,6 +103,22 @@ def subset_checks(
             name="subset",
             about=tuple(names),
         )
+        if allocation.total_delta > 0:
+            yield _subset_with_delta(allocation, names, loss)
+
+
+def _subset_with_delta(allocation: Allocation, names: Sequence[str], loss: float) -> Check:
+    """The second guarantee of an allocation with a delta, for the same change."""
+    found = epsilon_at(allocation, allocation.total_delta, names)
+    return Check(
+        claim=f"epsilon of a change of {', '.join(names)} alone with delta {allocation.total_delta!r}",
+        measured=found.epsilon,
+        limit=loss,
+        holds=found.epsilon <= loss < inf,
+        source="exact convolution of the losses; the limit is their sum",
+        name="subset with delta",
+        about=tuple(names),
+    )
 
 
 def require_subsets(allocation: Allocation, subsets: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:

@@ -67,7 +67,7 @@ def project_tables(channels: Sequence[Channel], original: IntArray, released: In
         expected, square = channel.expectation(expected, axis), channel.expectation(square, axis)
     nominal = any(channel.scores is None for channel in channels)
     return Projection(
-        basis="the data's own table" if nominal else "declared scores",
+        basis="the data's own table" if nominal else "the scores",
         n=n,
         data=float(np.sum(own * direction)),
         observed=float(np.sum(g * released)) / n,
@@ -101,7 +101,7 @@ class RowSums:
         data, observed, predicted, square, squared = self._sums / self._n
         nominal = any(channel.scores is None for channel in self._channels)
         return Projection(
-            basis="category numbers" if nominal else "declared scores",
+            basis="category numbers" if nominal else "the scores",
             n=self._n,
             data=data,
             observed=observed,

@@ -17,7 +17,7 @@ from math import inf
 from budget_opt.allocation import AllocatedAttribute
 from budget_opt.mechanisms.exact import exact, float_at_most, log_at_least
 from budget_opt.mechanisms.sampler import sampler_as_stated
-from budget_opt.verifier.report import Check
+from budget_opt.verifier.report import EXPECTED, Check
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,7 @@ def _sampler_check(attribute: AllocatedAttribute) -> Check:
         holds=stated == due,
         source="the q that its epsilon demands, exp rounded outward",
         name="sampler",
+        word=EXPECTED,
         about=(attribute.name,),
     )
 
@@ -149,6 +150,7 @@ def _figures_check(attribute: AllocatedAttribute, matrix: Matrix) -> Check:
         holds=not wrong,
         source="its matrix; loss rounded up, retention down",
         name="figures",
+        word=EXPECTED,
         about=(attribute.name,),
     )
 

@@ -12,7 +12,7 @@ from budget_opt.mechanisms.exact import exact, float_at_most
 from budget_opt.model.differences import RELATIVE_ERROR
 from budget_opt.model.moment import CrossMoment
 from budget_opt.verifier.matrices import Matrices
-from budget_opt.verifier.report import Check
+from budget_opt.verifier.report import EXPECTED, Check
 
 Retentions = tuple[Fraction, ...]
 
@@ -79,6 +79,7 @@ def stated_moment_checks(allocation: Allocation, retentions: Retentions) -> Iter
             holds=True,
             source="exact product of the matrices, rounded down",
             name="moment figures",
+            word=EXPECTED,
         )
 
 
@@ -90,6 +91,7 @@ def _wrong_moment(moment: AllocatedMoment, kept: Fraction, inflation: float | No
         holds=False,
         source="exact product of the matrices, rounded down",
         name="moment figures",
+        word=EXPECTED,
         about=moment.attributes,
     )
 

@@ -14,7 +14,8 @@ from budget_opt.certificate.certify import certify
 from budget_opt.model.arrays import MINIMIZED, Arrays
 from budget_opt.model.differences import differences
 from budget_opt.model.problem import Problem
-from budget_opt.verifier.report import Check
+from budget_opt.verifier.refuting import better_split, split_text
+from budget_opt.verifier.report import EXPECTED, Check, Open
 
 GAP = 1e-6
 """The relative gap that counts as optimal where nobody asks for another."""
@@ -39,6 +40,7 @@ def stated_outcome_checks(allocation: Allocation, gap: float) -> Iterator[Check]
         holds=not differences(vars(outcome), known, "objective"),
         source="recomputed from the sampler integers and the stated bound",
         name="outcome",
+        word=EXPECTED,
     )
     if outcome.status == "optimal":
         limit, source = judged_gap(allocation, gap), "the gap that is asked for"
@@ -70,11 +72,11 @@ def tolerance_notes(allocation: Allocation, gap: float) -> Iterator[str]:
         )
 
 
-def bound_checks(allocation: Allocation, problem: Problem, gap: float) -> tuple[list[Check], list[str]]:
+def bound_checks(allocation: Allocation, problem: Problem, gap: float) -> tuple[list[Check], list[Open]]:
     """The stated bound against the value and against a bound computed here, from the problem alone.
 
-    A convex optimum must be confirmed here. A search proves more than one evaluation can: what only
-    it can prove is no failure but a note, as long as nothing here contradicts it.
+    A convex optimum must be confirmed here. A search proves more than one evaluation can: what only it can
+    prove is no failure but open, as long as no split is found that passes the bound.
     """
     outcome = allocation.objective
     if outcome.bound is None or allocation.question.names != problem.names:
@@ -101,8 +103,22 @@ def bound_checks(allocation: Allocation, problem: Problem, gap: float) -> tuple[
     must_hold = outcome.status == "optimal" and problem.arrays.is_convex and len(problem.levels) <= 1
     if must_hold or all(check.holds for check in found):
         return checks + found, []
-    note = f"one evaluation here proves {proved:.9g}, which does not contradict it; a certificate would"
-    return checks, [f"the bound {outcome.bound:.9g} of {outcome.kind} is not confirmed: {note} prove it"]
+    better = better_split(problem, allocation.epsilons, outcome.bound)
+    if better is not None:
+        claim = f"bound of {outcome.kind}"
+        why = f"a split within all limits passes it: {split_text(problem.names, better.epsilon)}"
+        checks.append(Check(claim, better.value, outcome.bound, holds=False, source=why, name="bound"))
+        return checks, []
+    searched = "" if problem.total_delta > 0 else ", and a short search found no split that passes the bound"
+    why = f"is not confirmed: one evaluation here proves {proved:.9g}{searched}; a certificate would prove it"
+    return checks, [Open(stated_bound(allocation), f"{why} (--certificate)")]
+
+
+def stated_bound(allocation: Allocation) -> str:
+    """The claim of a bound, and of an optimum where one is claimed, in words."""
+    outcome = allocation.objective
+    optimal = ", and that the split is optimal" if outcome.status == "optimal" else ""
+    return f"the bound {outcome.bound:.9g} of {outcome.kind}{optimal}"
 
 
 def _relaxed(problem: Problem) -> tuple[Arrays, str]:

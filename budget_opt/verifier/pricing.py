@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from budget_opt.allocation import Allocation
 from budget_opt.certificate.prices.prices import NOTHING, Price, Prices, prices
 from budget_opt.model.problem import Problem
-from budget_opt.verifier.report import Check
+from budget_opt.verifier.report import EXPECTED, Check, Open
 
 RELATIVE_ERROR = 1e-3
 """Of a price: it is read from a split that is an optimum to some digits only."""
@@ -33,13 +33,13 @@ class _Claim:
         return min(ends) - error <= self.stated <= max(ends) + error
 
 
-def price_checks(allocation: Allocation, problem: Problem) -> tuple[list[Check], list[str]]:
-    """One check of all stated prices, or one of each wrong one; a note where they cannot be judged here."""
-    if not any(True for _ in _claims(allocation, None)):
+def price_checks(allocation: Allocation, problem: Problem) -> tuple[list[Check], list[Open]]:
+    """One check of all stated prices, or one of each wrong one; open where they cannot be judged here."""
+    if not states_prices(allocation):
         return [], []
     found = prices(problem.arrays, allocation.epsilons)
     if found is None or not found.told_apart:
-        return [], ["the prices are not confirmed: the split alone does not determine them"]
+        return [], [Open("the prices", "are not confirmed: the split alone does not determine them")]
     claims, value = list(_claims(allocation, found)), allocation.objective.value or 0.0
     wrong = [
         Check(
@@ -49,13 +49,20 @@ def price_checks(allocation: Allocation, problem: Problem) -> tuple[list[Check],
             holds=False,
             source=_SOURCE,
             name="price",
+            word=EXPECTED,
         )
         for claim in claims
         if not claim.holds(value)
     ]
     whole = "prices are derivatives of the optimum"
     agree = f"{len(claims)} agree"
-    return wrong or [Check(whole, agree, len(claims), holds=True, source=_SOURCE, name="price")], []
+    whole_check = Check(whole, agree, len(claims), holds=True, source=_SOURCE, name="price", word=EXPECTED)
+    return wrong or [whole_check], []
+
+
+def states_prices(allocation: Allocation) -> bool:
+    """True where the allocation states any."""
+    return any(True for _ in _claims(allocation, None))
 
 
 def _claims(allocation: Allocation, found: Prices | None) -> Iterator[_Claim]:

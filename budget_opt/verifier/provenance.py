@@ -19,16 +19,17 @@ def provenance_findings(allocation: Allocation, problem: Problem | None = None) 
     """What is assumed, what came from the data, and what a record pays; epsilons in nats, rounded up.
 
     `allocation_outside_guarantee` is true where something was made from the data with no epsilon that bounds
-    what it tells. `problem` is what the allocation was made from: it also says whether pins and bounds are
-    used.
+    what it tells; then a record has no price, and `price_of_record` is None. `problem` is what the allocation
+    was made from: it also says whether pins and bounds are used.
     """
     question = allocation.question if problem is None else problem
-    making = provenance_epsilon(question)
+    making, private = provenance_epsilon(question), from_the_data(question)
+    price = None if private else float_at_least(release_epsilon(allocation) + making)
     return {
         "assumed_public": list(not_public(question)),
-        "from_the_data": list(from_the_data(question)),
-        "allocation_outside_guarantee": bool(from_the_data(question)),
+        "from_the_data": list(private),
+        "allocation_outside_guarantee": bool(private),
         "priced": {field: float_at_least(epsilon) for field, epsilon in priced_fields(question).items()},
         "epsilon": float_at_least(making),
-        "price_of_record": float_at_least(release_epsilon(allocation) + making),
+        "price_of_record": price,
     }

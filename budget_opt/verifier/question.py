@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from budget_opt.allocation import Allocation
 from budget_opt.mechanisms.exact import exact
 from budget_opt.model.problem import Problem
-from budget_opt.verifier.report import Check
+from budget_opt.verifier.outcome import stated_bound
+from budget_opt.verifier.pricing import states_prices
+from budget_opt.verifier.report import EXPECTED, Check, Open
 
 _BOUNDS = ("epsilon", "epsilon_min", "epsilon_max")
 
@@ -24,6 +26,7 @@ def coherence_check(allocation: Allocation) -> Check:
         holds=same,
         source="both parts of the allocation",
         name="coherence",
+        word=EXPECTED,
     )
 
 
@@ -36,6 +39,7 @@ def question_checks(allocation: Allocation, problem: Problem) -> Iterator[Check]
         holds=allocation.problem_sha256 == problem.sha256,
         source="SHA-256 of the problem",
         name="problem hash",
+        word=EXPECTED,
     )
     stated, asked = (_without_bounds(question) for question in (allocation.question, problem))
     other = [name for name in dict.fromkeys((*stated, *asked)) if stated.get(name) != asked.get(name)]
@@ -46,6 +50,7 @@ def question_checks(allocation: Allocation, problem: Problem) -> Iterator[Check]
         holds=not other,
         source="comparison of both files",
         name="question",
+        word=EXPECTED,
     )
     yield from bound_of_attribute_checks(allocation, problem)
 
@@ -82,17 +87,31 @@ def _without_bounds(question: Problem) -> dict[str, object]:
     return {**document, "attributes": attributes}
 
 
-def unconfirmed_without_problem(allocation: Allocation) -> Iterator[str]:
+def unconfirmed_without_problem(allocation: Allocation) -> str:
     """What a file says of its problem and only that problem can confirm."""
     names = ["name", "total", "categories and scores of the attributes", "weights, floors and ceilings"]
     question = allocation.question
     names += ["groups"] * bool(question.groups)
     names += ["public and dropped columns", "row order", "unit and waves", "provenance"]
-    whole = question.sha256 == allocation.problem_sha256
-    matches = "has the stated hash, but whoever changes one can change both" if whole else "is not all of it"
-    yield f"not confirmed without the problem: {', '.join(names)}; what the file repeats of it {matches}"
-    if not whole:
-        yield (
-            "not confirmed without the problem: pins, minima and maxima of single attributes, and the bound "
-            "of the optimum"
+    told = f"not confirmed without the problem: {', '.join(names)}"
+    if question.sha256 != allocation.problem_sha256:
+        return told
+    return f"{told}; what the file repeats of it has the stated hash, but whoever changes one can change both"
+
+
+def open_without_problem(allocation: Allocation) -> Iterator[Open]:
+    """What cannot be decided where the question in the file is not the one that its hash is of."""
+    if allocation.question.sha256 == allocation.problem_sha256:
+        return
+    yield Open(
+        "the question in this file",
+        "does not have the stated hash: it left something out when it was written (pins, minima and maxima "
+        "of single attributes, clusters), or the file was changed; the problem would tell (--problem)",
+    )
+    if allocation.objective.bound is not None:
+        yield Open(
+            stated_bound(allocation),
+            "is not confirmed: it cannot be evaluated without the problem (--problem)",
         )
+    if states_prices(allocation):
+        yield Open("the prices", "are not confirmed: they cannot be judged without the problem (--problem)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,8 @@ from budget_opt.errors import VerificationError
 
 MANY = 3
 """Checks of one name up to which each has a line in a summary."""
+EXPECTED = "expected"
+"""The `word` of a check that asks for equality."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,8 @@ class Check:
     rate the report states). `notices` is then the smallest fault that the test would notice, in words.
 
     For programs, `name` says which check it is, the same for every attribute or moment, and `about` names the
-    attributes that it is about.
+    attributes that it is about. `word` is what people are told that `limit` is: `EXPECTED` where the check
+    asks for just that; it is left out of JSON.
     """
 
     claim: str
@@ -33,17 +36,31 @@ class Check:
     notices: str | None = None
     name: str = ""
     about: tuple[str, ...] = ()
+    word: str = "limit"
 
     def __str__(self) -> str:
         verdict = "holds" if self.holds else "FAILS"
         noticed = f"; would notice {self.notices}" if self.notices else ""
-        measured = f"{_shown(self.measured)}, limit {_shown(self.limit)}"
+        measured = f"{_shown(self.measured)}, {self.word} {_shown(self.limit)}"
         return f"{verdict}  {self.claim}: {measured} ({self.source}{noticed})"
+
+
+@dataclass(frozen=True)
+class Open:
+    """A claim of a file that neither holds nor fails by what was given; `why` says what would decide it."""
+
+    claim: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"open   {self.claim}: {self.why}"
 
 
 @dataclass(frozen=True)
 class VerificationReport:
     """All checks of one verification; `notes` say what was not checked, and on what it rests.
+
+    `open` are the claims that could not be decided: they fail nothing, and nobody may say that they hold.
 
     A report with a `notice` was computed from the originals and must not leave the house (DESIGN 3.3).
     `provenance` is for programs what the notes say of how the problem was made (`provenance_findings`).
@@ -56,10 +73,11 @@ class VerificationReport:
     notice: str | None = None
     releasable: bool = True
     provenance: dict[str, Any] | None = None
+    open: tuple[Open, ...] = ()
 
     @property
     def holds(self) -> bool:
-        """True where every check holds."""
+        """True where every check holds; claims may be open then."""
         return not self.failed
 
     @property
@@ -87,8 +105,10 @@ class VerificationReport:
             "holds": self.holds,
             "false_alarm": self.false_alarm,
             "checks": [
-                {name: _strict(value) for name, value in vars(check).items()} for check in self.checks
+                {name: _strict(value) for name, value in vars(check).items() if name != "word"}
+                for check in self.checks
             ],
+            "open": [vars(claim) for claim in self.open],
             "notes": list(self.notes),
             **({} if self.provenance is None else {"provenance": self.provenance}),
         }
@@ -107,12 +127,25 @@ class VerificationReport:
         """As text, where many checks of one name that hold share a line; what fails has its own, first."""
         return self._text([*(str(check) for check in self.failed), *_merged(self.checks)])
 
+    def _verdict(self) -> str:
+        """In one line; that all is well is not said where a claim is open."""
+        total = len(self.checks)
+        if self.failed:
+            verdict = f"{len(self.failed)} of {total} checks FAIL"
+        else:
+            verdict = f"all {total} checks hold" if self.open else "all checks hold"
+        return f"{verdict}, {_are_open(self.open)}" if self.open else verdict
+
     def _text(self, shown: Iterable[str]) -> str:
-        verdict = "all checks hold" if self.holds else f"{len(self.failed)} of {len(self.checks)} checks FAIL"
         rate = "" if self.false_alarm is None else f" (false-alarm rate {self.false_alarm:g})"
         lines = [] if self.notice is None else [self.notice]
-        lines += [f"{self.subject}: {verdict}{rate}", *(f"  {check}" for check in shown)]
+        lines += [f"{self.subject}: {self._verdict()}{rate}", *(f"  {line}" for line in (*shown, *self.open))]
         return "\n".join([*lines, *(f"  note   {note}" for note in self.notes)])
+
+
+def _are_open(claims: Sequence[Open]) -> str:
+    count = "1 claim is open" if len(claims) == 1 else f"{len(claims)} claims are open"
+    return f"{count}: {'; '.join(one.claim for one in claims)}"
 
 
 def _merged(checks: Iterable[Check]) -> Iterator[str]:

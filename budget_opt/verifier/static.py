@@ -13,6 +13,7 @@ from budget_opt.accounting.privacy import summary_line
 from budget_opt.accounting.words import unit_sentences
 from budget_opt.allocation import Allocation
 from budget_opt.model.problem import Problem
+from budget_opt.model.provenance import outside_sentence
 from budget_opt.verifier.certificates import StatedCertificate
 from budget_opt.verifier.composition import (
     NOT_LEARNED,
@@ -20,6 +21,7 @@ from budget_opt.verifier.composition import (
     composition_checks,
     subset_checks,
 )
+from budget_opt.verifier.given import given_checks
 from budget_opt.verifier.matrices import Matrices, loss_checks, matrices_of, statement_checks
 from budget_opt.verifier.moments import exact_retentions, limit_checks, stated_moment_checks
 from budget_opt.verifier.outcome import GAP, bound_checks, stated_outcome_checks, tolerance_notes
@@ -28,10 +30,11 @@ from budget_opt.verifier.provenance import provenance_findings
 from budget_opt.verifier.question import (
     bound_of_attribute_checks,
     coherence_check,
+    open_without_problem,
     question_checks,
     unconfirmed_without_problem,
 )
-from budget_opt.verifier.report import Check, VerificationReport
+from budget_opt.verifier.report import Check, Open, VerificationReport
 
 
 @dataclass(frozen=True)
@@ -95,13 +98,20 @@ def _report(allocation: Allocation, asked: Asked) -> VerificationReport:
     matrices = matrices_of(allocation.attributes)
     checks = [coherent, *_file_checks(allocation, matrices, asked)]
     notes = [NOT_LEARNED] if asked.subsets else []
-    found, unconfirmed = _problem_checks(allocation, asked)
+    found, undecided = _problem_checks(allocation, matrices, asked)
     return VerificationReport(
         _subject(allocation),
         (*checks, *found),
-        (*notes, *unconfirmed, *_notes(allocation, asked)),
+        _ending_first((*notes, *_notes(allocation, asked)), asked.problem or allocation.question),
         provenance=provenance_findings(allocation, asked.problem),
+        open=undecided,
     )
+
+
+def _ending_first(notes: tuple[str, ...], problem: Problem) -> tuple[str, ...]:
+    """The notes; that the allocation itself is outside the guarantee stands before all others."""
+    outside = outside_sentence(problem)
+    return tuple(sorted(notes, key=lambda note: note != outside))
 
 
 def _file_checks(allocation: Allocation, matrices: Matrices, asked: Asked) -> Iterator[Check]:
@@ -117,31 +127,36 @@ def _file_checks(allocation: Allocation, matrices: Matrices, asked: Asked) -> It
     yield from stated_outcome_checks(allocation, asked.gap)
 
 
-def _problem_checks(allocation: Allocation, asked: Asked) -> tuple[list[Check], list[str]]:
+def _problem_checks(
+    allocation: Allocation, matrices: Matrices, asked: Asked
+) -> tuple[list[Check], tuple[Open, ...]]:
     """What the problem, or else a question that has its hash, decides; and what stays open."""
     checks: list[Check] = []
-    notes: list[str] = []
+    undecided: list[Open] = []
     judged = asked.problem
     if judged is not None:
         checks += question_checks(allocation, judged)
+        checks += given_checks(allocation, judged, matrices)
     else:
-        notes += unconfirmed_without_problem(allocation)
+        undecided += open_without_problem(allocation)
         whole = allocation.question.sha256 == allocation.problem_sha256
         judged = allocation.question if whole else None
     if asked.certificate is not None:
         checks += asked.certificate.checks(allocation, asked.gap)
     elif judged is not None:
-        found, open_notes = bound_checks(allocation, judged, asked.gap)
-        checks, notes = checks + found, notes + open_notes
+        found, left = bound_checks(allocation, judged, asked.gap)
+        checks, undecided = checks + found, undecided + left
     if judged is not None and judged.names == allocation.question.names:
-        found, open_notes = price_checks(allocation, judged)
-        checks, notes = checks + found, notes + open_notes
-    return checks, notes
+        found, left = price_checks(allocation, judged)
+        checks, undecided = checks + found, undecided + left
+    return checks, tuple(undecided)
 
 
 def _notes(allocation: Allocation, asked: Asked) -> Iterator[str]:
     """What was not judged, and what the guarantee rests on."""
     outcome = allocation.objective
+    if asked.problem is None:
+        yield unconfirmed_without_problem(allocation)
     yield from tolerance_notes(allocation, asked.gap)
     if len(allocation.question.levels) > 1:
         first = allocation.question.levels[0]
@@ -150,6 +165,6 @@ def _notes(allocation: Allocation, asked: Asked) -> Iterator[str]:
         yield "the certificate that the allocation names was not given, and is not evaluated"
     if outcome.status == "given":
         yield "the split was given, not optimized: there is no bound to check"
-    yield f"proved: {summary_line(allocation)}"
-    yield from unit_sentences(allocation)
+    yield f"proved: {summary_line(allocation, problem=asked.problem)}"
+    yield from unit_sentences(allocation, asked.problem)
     yield from provenance_notes(allocation, asked.problem)

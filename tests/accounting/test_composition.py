@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import mpmath
@@ -139,6 +140,24 @@ def test_one_line_says_epsilon_and_delta_beside_the_sum() -> None:
         "(exact convolution of the losses)."
     )
     assert epsilon < 3.5
+    assert summary_line(allocation_of((1.0, 4))) == (
+        "Beside the sum, 1 nat for certain, a delta of 1e-06 buys nothing here: with few attributes the sum "
+        "is what counts."
+    )
+
+
+def test_an_allocation_with_a_delta_answers_for_its_own_and_has_two_guarantees() -> None:
+    many = allocation_of(*[(0.1, 4)] * 40)
+    own = replace(many, question=many.question.with_fields(total_epsilon=3.9, total_delta=1e-5))
+    assert privacy_of(own).approximate == epsilon_at(many, 1e-5)
+    assert privacy_of(own, 1e-7).approximate == epsilon_at(many, 1e-7)
+    assert privacy_of(many).approximate == epsilon_at(many, 1e-6)
+    assert "buys nothing" not in str(privacy_of(many))
+    assert "the delta buys nothing" in str(privacy_of(allocation_of((1.0, 4))))
+    assert summary_line(own) == (
+        "Two guarantees, both true: the sum, 4 nats for certain, with delta 0; and epsilon "
+        f"{at_most(epsilon_at(many, 1e-5).epsilon)} with delta 1e-05 (exact convolution of the losses)."
+    )
 
 
 def test_figures_are_printed_rounded_up() -> None:

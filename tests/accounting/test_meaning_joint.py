@@ -244,6 +244,7 @@ def labelled() -> bo.Allocation:
                 bo.Attribute("age", bins=[18, 30, 65], missing="category", missing_score=24),
             ],
             moments=[bo.CrossMoment("smoker", "age")],
+            public=[bo.PublicColumn("wave", why="the same for everybody")],
         )
     )
 
@@ -266,7 +267,9 @@ def test_a_joint_in_a_file_has_labels_and_one_column_of_counts(tmp_path: Path) -
         ("smoker,age,count\nno,,-1\n", "column 'count' must hold counts or shares"),
         ("smoker,age,count\nno,,nan\n", "column 'count' must hold counts or shares"),
         ("smoker,age,count\nno,,\n", "column 'count' must hold counts or shares"),
-        ("smoker,age,count\nperhaps,,1\n", "column 'smoker'"),
+        ("smoker,age,count\nperhaps,,1\n", "column 'smoker'.* The labels of the allocation are: no; yes"),
+        ("smoker,age,count\nno,18,1\n", r"are: \[18, 30\); \[30, 65\]"),
+        ("smoker,age,wave,count\nno,,1,1\n", "wave is released as it is, so everybody knows its value"),
     ],
 )
 def test_a_file_that_is_no_joint_is_refused(tmp_path: Path, text: str, said: str) -> None:

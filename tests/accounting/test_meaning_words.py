@@ -181,3 +181,49 @@ def test_the_document_has_every_figure_and_is_strict_json(
 
 def test_columns_that_are_not_released_are_told_as_that() -> None:
     assert "not released" in str(bo.meaning(allocation_of([3, 2], [1.0, 0.0])))
+
+
+# --- what was made from the data before leaves with the release, and every figure counts it ---
+
+PILOT = {"provenance": {"weights": "private data, epsilon 50"}}
+OUTSIDE = {"provenance": {"weights": "private data", "floors": "private data, epsilon 0.5"}}
+GROUPED = {"unit": {"of": "person", "id": "pid", "max_rows": 2}, "dropped": ["pid"]}
+
+
+def test_what_was_paid_before_counts_for_a_record_a_person_and_waves() -> None:
+    record = joined(bo.meaning(allocation_of([3, 2], [1.0, 1.0], **PILOT)))
+    assert "by a factor of up to exp(52)" in record
+    assert "two records, exp(104)." in record
+    assert "7.39" not in record.split("All columns together", 1)[1]
+    person = bo.meaning(allocation_of([3, 2], [1.0, 1.0], **PILOT, **GROUPED))
+    assert "104 nats: odds change by a factor of at most exp(104)" in joined(person)
+    assert (person.record.loss, person.record.unit_loss) == (pytest.approx(52), pytest.approx(104))
+    assert person.record.making_epsilon == 50
+    waves = bo.meaning(allocation_of([3, 2], [1.0, 1.0], **PILOT, **GROUPED, waves=3))
+    # the pilot once, the release three times, two records: 2 (3 * 2 + 50)
+    assert waves.record.planned_loss == pytest.approx(112)
+    assert "it is 112 nats for a person: odds change by a factor of at most exp(112)" in joined(waves)
+
+
+def test_verify_and_show_count_it_too() -> None:
+    allocation = allocation_of([3, 2], [1.0, 1.0], **PILOT, **GROUPED)
+    notes = " ".join(bo.verify(allocation).notes)
+    assert "104 nats: odds change by a factor of at most exp(104)" in notes
+    assert "Beside the sum, 52 nats for certain" in notes
+    assert "50 nats more for what was made from the data before" in str(allocation)
+
+
+def test_no_sentence_states_a_bound_where_no_epsilon_bounds_the_allocation() -> None:
+    for fields in ({}, GROUPED, {"waves": 3}, GROUPED | {"waves": 3}):
+        for epsilons in ([1.0, 1.0], [40.0, 40.0]):
+            allocation = allocation_of([3, 2], epsilons, **OUTSIDE, **fields)
+            found = bo.meaning(allocation)
+            assert found.record.allocation_outside_guarantee
+            said = [*found.sentences, found.approximate, *bo.verify(allocation).notes, str(allocation)]
+            for text in said:
+                for sentence in re.split(r"(?<=[.])\s+(?=[A-Z])", joined(text)):
+                    if re.search(
+                        r"\bat most\b|up to exp|factor of|two records, |for certain|The limit for", sentence
+                    ):
+                        assert "the allocation itself is outside the guarantee" in sentence, sentence
+            assert "the price of a record is" not in " ".join(said).lower()

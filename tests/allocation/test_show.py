@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from budget_opt.allocation import Allocation, Statement, allocate, uniform
+import budget_opt as bo
+from budget_opt.allocation import Allocation, Statement, allocate, document, uniform
 from budget_opt.allocation.show import as_text, headline, lost_sentences, outcome_sentence
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.moment import CrossMoment
@@ -60,7 +61,7 @@ def test_long_names_and_extreme_numbers_are_folded_into_the_page() -> None:
 def test_attributes_show_epsilon_retention_and_how_often_the_truth_is_reported() -> None:
     text = str(allocation_of())
     assert text.startswith("health survey: epsilon 3 of 4 a record, loss 3")
-    assert row(text, "smoker").split() == ["smoker", "2", "1", "46.2", "%", "73.1", "%"]
+    assert row(text, "smoker").split() == ["smoker", "2", "1", "46.2", "%", "73.2", "%"]
     assert row(text, "income").split() == ["income", "5", "2", "56.1", "%", "64.9", "%"]
     assert row(text, "region").split() == ["region", "3", "0", "0", "%", "not", "released"]
 
@@ -113,6 +114,24 @@ def test_the_last_lines_say_what_is_proved(changes: dict[str, object], words: st
     """A limit that was hit is never called ok (DESIGN rule 5)."""
     outcome = replace(allocation_of().objective, **changes)
     assert words in outcome_sentence(outcome)
+
+
+def test_what_was_read_from_a_file_is_stated_and_not_proved() -> None:
+    best = bo.solve(allocation_of(CrossMoment("smoker", "income")).question)
+    assert "optimal, proved to a relative gap of" in str(best)
+    read = document.allocation_of(best.to_dict())
+    assert read == best
+    assert "proved" not in str(read)
+    assert "stated: optimal to a relative gap of" in str(read)
+    assert "not confirmed here: budget-opt verify judges it" in str(read)
+
+
+def test_an_epsilon_too_small_for_a_sampler_is_not_shown_as_none() -> None:
+    attributes = [Attribute("tiny", categories=2), Attribute("zero", categories=2)]
+    problem = Problem(attributes=attributes, moments=[CrossMoment("tiny", "zero")], total_epsilon=1.0)
+    text = str(bo.allocation_from(problem, {"tiny": 1e-300, "zero": 0.0}))
+    assert row(text, "tiny").split() == ["tiny", "2", "1e-300", "0", "%", "not", "released"]
+    assert row(text, "zero").split() == ["zero", "2", "0", "0", "%", "not", "released"]
 
 
 def test_a_name_cannot_style_the_page() -> None:

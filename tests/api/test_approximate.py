@@ -265,8 +265,27 @@ VERBS: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_verb_that_adds_epsilons_up_refuses_the_delta_by_name(verb: str) -> None:
-    with pytest.raises(InputError, match=r"total_delta: is .*(eave|without|leave) "):
+    with pytest.raises(InputError, match=r"total_delta: is .*(eave|without|leave|Round) "):
         VERBS[verb]()
+
+
+@pytest.mark.parametrize("verb", ["a certificate", "explain", "rounded"])
+def test_nobody_is_told_to_give_up_the_delta_for_what_can_be_had_with_it(verb: str) -> None:
+    with pytest.raises(InputError) as told:
+        VERBS[verb]()
+    assert "Leave total_delta out" not in str(told.value)
+    assert "verify with the problem" in str(told.value) or verb == "rounded"
+
+
+def test_a_change_of_some_attributes_has_both_figures() -> None:
+    names = ("a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7")
+    report = bo.verify(SOLVED, subsets=[names])
+    found = {check.name: check.measured for check in report.checks if check.name.startswith("subset")}
+    assert found == {
+        "subset": bo.privacy_of(SOLVED, names=names).sum,
+        "subset with delta": epsilon_at(SOLVED, DELTA, names).epsilon,
+    }
+    assert report.holds
 
 
 def test_allocations_are_compared_with_the_even_sum() -> None:
@@ -286,10 +305,19 @@ def test_its_text_tells_the_pair_and_the_sum_apart() -> None:
     assert f"sum of epsilons {SOLVED.spent_epsilon:g}" in " ".join(str(SOLVED).split())
 
 
+def test_the_report_tells_two_guarantees_that_are_both_true(tmp_path: Path) -> None:
+    page = bo.report(SOLVED, tmp_path / "r.html").read_text("utf-8")
+    assert "10 with delta 1e-06</strong>" in page
+    assert "Two guarantees, both true: this one, and the sum, " in page
+    assert "there is no probability with which the guarantee fails" not in page
+    assert "With a small delta" not in page
+
+
 def test_a_large_delta_is_warned_of() -> None:
     assert not any("total_delta" in note for note in bo_check(many()).warnings)
     (note,) = [note for note in bo_check(many(total_delta=1e-3)).warnings if "total_delta" in note]
     assert "1,000 of 1,000,000" in note
+    assert "this one is 1 divided by 1,000" in note
 
 
 @pytest.mark.parametrize("delta", [-1e-9, 1.0, 1e-301, "1e-6", True, float("nan")])

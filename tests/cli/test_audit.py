@@ -29,8 +29,9 @@ def test_a_sound_command_exits_with_0_and_is_told_what_would_be_noticed(
 ) -> None:
     assert main([*asked(), *sampler, "0.731"]) == 0
     said = capsys.readouterr()
-    assert said.err.startswith("notices an excess of 0.4")
-    assert "no violation above 0.4" in said.out
+    assert said.err.startswith("notices, 9 times in 10, a truth kept too often by 0.4")
+    assert "no violation found; noticed would be a truth kept too often by 0.4" in said.out
+    assert said.err.rstrip().rpartition("by ")[2] in said.out
     assert "the record  epsilon at least" in said.out
 
 
@@ -43,6 +44,21 @@ def test_a_faulty_command_exits_with_1_and_json_holds_the_bounds(
     wrong = [bound["name"] for bound in document["bounds"] if bound["lower"] > bound["allowed"]]
     assert wrong == ["works"]
     assert (document["error"], document["seed"]) == (1e-9, "1")
+
+
+def test_columns_that_are_not_declared_are_found_in_what_a_command_writes(
+    sampler: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = Path("sampler.py").read_text().replace("records.fieldnames", 'records.fieldnames + ["was"]')
+    Path("sampler.py").write_text(
+        script.replace(
+            "    for name, value", "    record['was'] = record['income']\n    for name, value", 1
+        ).replace("in record.items()", "in list(record.items())[:3]", 1)
+    )
+    assert main([*asked(), *sampler, "0.731"]) == 1
+    said = capsys.readouterr()
+    assert "FOUND  returns columns that the allocation does not release: 'was'" in said.out
+    assert "1 violation found" in said.out
 
 
 def test_what_cannot_be_audited_exits_with_2_in_one_paragraph(

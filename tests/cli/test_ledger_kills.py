@@ -161,16 +161,64 @@ def test_a_release_that_was_begun_without_a_ledger_does_not_go_on_with_one(
 
 
 def test_r10_faults_that_are_found_by_a_later_run_keep_the_charge(paid: PaidDesk) -> None:
-    """Rows waited on the disk between the runs: a backup may have them."""
+    """The cells are changed after the first reading, and rows waited on the disk: a backup may have them."""
     data = paid.folder / "data.csv"
     text, changed = data.read_text(), data.stat()
+    paid.run(kill_before="fsync rows.spool")
     data.write_text(text.replace("CANARY-499,1", "CANARY-499,7"))
     os.utime(data, ns=(changed.st_mtime_ns, changed.st_mtime_ns))
-    paid.run(kill_before="fsync rows.spool")
     refused = paid.run()
     assert refused.code == 2
     assert "note: the charge stays" in refused.said
     assert (paid.spent(), paid.state()) == (COST, [])
+
+
+def test_r22_the_rows_of_a_killed_run_are_not_given_back_though_its_spool_is_taken_away(
+    paid: PaidDesk,
+) -> None:
+    """Whoever took them with them would have a report of every row for nothing."""
+    data = paid.folder / "data.csv"
+    text, changed = data.read_text(), data.stat()
+    paid.run(kill_before="half a write rows.spool")
+    (paid.workplace / "rows.spool").unlink()
+    data.write_text(text.replace("CANARY-499,1", "CANARY-499,7"))
+    os.utime(data, ns=(changed.st_mtime_ns, changed.st_mtime_ns))
+    assert "note: the charge stays" in paid.run().said
+    assert (paid.spent(), paid.statuses()) == (COST, ["reserved"])
+
+
+def test_the_original_is_looked_through_once_however_often_a_release_is_killed(paid: PaidDesk) -> None:
+    """A later run draws the rest: the data of the first are known by their marks already."""
+    paid.run(kill_before="os.link r.csv")
+    marks = paid.ledger.fingerprints()["links"]
+    assert len(marks) == 1
+    journal = next((paid.folder / "state").rglob("journal.json"))
+    assert json.loads(journal.read_text())["drawing"] is True
+    assert paid.run().code == 0
+    assert paid.ledger.fingerprints()["links"] == marks
+
+
+def test_a_complete_release_that_nobody_paid_for_is_not_taken_for_one_that_is_paid(
+    killable: Killable, tmp_path: Path, inputs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = desk_in(tmp_path, killable, inputs, monkeypatch)
+    command, at = desk.command, desk.command.index("--ledger")
+    desk.command = command[:at]
+    assert desk.run().code == 0
+    desk.command = command
+    refused = desk.run()
+    assert refused.code == 2
+    assert "is complete already, and 'links' has not paid for it in this ledger" in refused.said
+    assert (desk.spent(), desk.statuses()) == (0.0, [])
+
+
+def test_a_complete_release_that_was_paid_for_is_told_of_without_its_data_set_too(paid: PaidDesk) -> None:
+    assert paid.run().code == 0
+    paid.command = paid.command[: paid.command.index("--ledger")]
+    told = paid.run()
+    assert told.code == 0
+    assert "complete already" in told.said
+    assert "ledger was charged" not in told.said
 
 
 def test_r19_no_room_in_the_ledger_leaves_no_unfinished_release(paid: PaidDesk) -> None:

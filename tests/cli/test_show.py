@@ -49,7 +49,7 @@ def test_show_prints_the_allocation_as_it_is_and_then_what_it_means(
     words = " ".join(meaning.split())
     assert "A person, told by the column pid, may have up to 2 of them" in words
     assert "3 releases of the same people are planned" in words
-    assert "epsilon 3 with delta 1e-06" in words or "with delta 1e-06 (exact convolution" in words
+    assert "Beside the sum, 3 nats for certain, a delta of 1e-06 buys nothing here" in words
     assert all(len(line) <= 100 for line in out.splitlines())
 
 
@@ -96,6 +96,20 @@ def test_priors_and_public_joints_are_taken_from_options(
     assert joint["learned"][0]["log_odds"] == wanted.learned[0].log_odds
     _, out, _ = run(capsys, "--joint", "joint.csv")
     assert "Under the stated joint distribution of marital, sex, which is taken to be public" in out
+
+
+def test_a_probability_that_stands_in_both_tables_is_one_figure(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Under the uniform prior a report is true as probably as the truth is reported."""
+    _, out, _ = run(capsys)
+    tables, _, meaning = out.partition("What it means")
+    for line in meaning.splitlines():
+        if line.rstrip().endswith("uniform") and "not released" not in line:
+            name, _, believed = line.split()[:3]
+            rows = [one for one in tables.splitlines() if one.split()[:1] == [name]]
+            assert any(row.rstrip().endswith(f" {believed} %") for row in rows)
+    assert "under the prior at the right" in " ".join(meaning.split())
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,45 @@ def test_observed_strengths_are_printed_as_internal(place, capsys):
     code, printed, _ = run(capsys, "--observed")
     assert code == 0
     assert printed.startswith("Computed from the originals: outside the guarantee")
+    assert "(n = 3000, exact)" in printed
     assert bo.Problem.read("weighted.json").provenance.weights == "private data"
+
+
+def test_a_split_by_observed_strengths_is_released_with_a_warning(place, capsys):
+    run(capsys, "--observed")
+    assert main(["solve", "weighted.json", "-o", "split.json"]) == 0
+    capsys.readouterr()
+    for number, more in enumerate(([], ["--resume"])):
+        command = ["randomize", "split.json", "data.csv", "-o", f"out{number}/released.csv", "--json", *more]
+        assert main(command) == 0
+        said = capsys.readouterr()
+        assert "warning: the allocation itself is outside the guarantee: weights were made from" in said.err
+        assert "Pass neither the allocation nor this release on with a claim of epsilon" in said.err
+        json.loads(said.out)
+        assert Path(f"out{number}/allocation.json").exists()
+    allocation, data = bo.Allocation.read("split.json"), pd.read_csv("data.csv")
+    with pytest.warns(
+        UserWarning, match="outside the guarantee: weights were made from private data"
+    ) as told:
+        bo.randomize(data, allocation)
+    assert told[0].filename == __file__
+    with pytest.warns(UserWarning, match="outside the guarantee"):
+        bo.randomize_file("data.csv", allocation, "released.csv")
+
+
+def test_a_split_that_is_paid_for_is_released_without_a_warning(place, capsys):
+    run(capsys, "--epsilon", "0.5")
+    assert main(["solve", "weighted.json", "-o", "split.json"]) == 0
+    capsys.readouterr()
+    assert main(["randomize", "split.json", "data.csv", "-o", "out/released.csv"]) == 0
+    assert "outside the guarantee" not in capsys.readouterr().err
+
+
+def test_a_pilot_that_tells_nothing_says_what_would(place, capsys):
+    code, printed, _ = run(capsys, "--epsilon", "0.5")
+    assert code == 0
+    assert "1 link is not told from noise: weight 0." in printed
+    assert "a larger epsilon or fewer moments would tell" in printed
 
 
 @pytest.mark.parametrize(
@@ -79,7 +117,8 @@ def test_what_cannot_be_asked_for_is_refused_and_writes_nothing(place, capsys, a
 
 def test_a_file_that_is_there_is_refused_before_anything_is_paid(place, capsys):
     Path("weighted.json").write_text("mine")
-    code, _, _ = run(capsys, "--epsilon", "0.5", "--dataset", "study", "--ledger", "ledger.db")
+    code, _, noted = run(capsys, "--epsilon", "0.5", "--dataset", "study", "--ledger", "ledger.db")
     assert code == 2
+    assert noted.endswith("weighted.json: exists already, and is not overwritten. Choose another name.\n")
     assert Path("weighted.json").read_text() == "mine"
     assert bo.Ledger.open("ledger.db").left("study").total == 3.0

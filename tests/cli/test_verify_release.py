@@ -40,7 +40,9 @@ def test_a_release_is_told_to_pass_in_a_few_lines_and_in_full_with_details(
     command = ["verify", "allocation.json", "--original", "data.csv", "--released", "public/released.csv"]
     capsys.readouterr()
     assert main(command) == 0
-    short = capsys.readouterr().out.partition("Computed from the originals")[2]
+    whole = capsys.readouterr().out
+    short = whole.partition("Computed from the originals")[2]
+    assert whole.startswith("2 reports: all checks hold\n\nallocation: all checks hold")
     assert "all checks hold (false-alarm rate 1e-09)" in short
     assert "would notice" not in short
     assert len(short.splitlines()) <= 4
@@ -54,9 +56,11 @@ def test_a_release_that_was_not_randomized_fails_without_a_number(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code = main(["verify", "allocation.json", "--original", "data.csv", "--released", "data.csv"])
-    told = capsys.readouterr().out.partition("Computed from the originals")[2]
+    whole = capsys.readouterr().out
+    told = whole.partition("Computed from the originals")[2]
     assert code == 1
     failed = [line for line in told.splitlines() if "FAILS" in line]
+    assert whole.startswith("2 reports: 1 FAILS: release\n\nComputed from the originals")
     assert "  FAILS  smoker: share of cells reported as they are" in failed
     assert not any(character.isdigit() for line in failed for character in line)
 

@@ -89,21 +89,28 @@ def test_the_sentences_say_for_every_combination_what_is_assumed_private_and_pai
     assert set(from_the_data(asked)) == private
     assert priced_fields(asked) == paid
     assert provenance_epsilon(asked) == sum(paid.values())
-    first_sentence, *others = provenance_sentences(asked)
-    assert len(others) == bool(private) + bool(paid)
-    assert ("fixed without looking at the data" in first_sentence) == bool(assumed)
-    assert all(field in first_sentence for field in assumed)
+    sentences = provenance_sentences(asked)
+    about = [sentence for sentence in sentences if "fixed without looking at the data" in sentence]
+    unstated = assumed - private - set(paid)
+    assert len(about) == bool(unstated)
+    # a field is assumed to be fixed without the data, or said to be made from them, and never both
+    assert all((field in about[0]) == (field in unstated) for field in FIELDS if about)
     outside = [
-        sentence for sentence in others if "the allocation itself is outside the guarantee" in sentence
+        sentence for sentence in sentences if "the allocation itself is outside the guarantee" in sentence
     ]
+    assert outside == list(sentences[: len(outside)])
     assert len(outside) == bool(private)
-    assert all(field in outside[0] for field in private)
-    costs = [sentence for sentence in others if "which every record pays" in sentence]
+    assert all((field in outside[0]) == (field in private) for field in FIELDS if outside)
+    costs = [sentence for sentence in sentences if "which every record pays" in sentence]
+    assert len(costs) == bool(paid)
     assert all(f"{field}: epsilon {decimal_text(epsilon)}" in costs[0] for field, epsilon in paid.items())
     price = price_sentence(asked, Fraction(3))
     assert (price is None) == (not paid)
     if price is not None:
-        assert f"is {decimal_text(3 + sum(paid.values()))} nats" in price
+        whole = f"the price of a record is {decimal_text(3 + sum(paid.values()))} nats"
+        # a price of all would contradict that no epsilon bounds a part of it
+        assert (whole in price) == (not private)
+        assert ("no epsilon bounds" in price) == bool(private)
 
 
 def test_epsilons_are_added_as_the_decimals_they_are():

@@ -58,7 +58,7 @@ def test_a_lock_is_for_one_at_a_time_and_leaves_no_file(tmp_path: Path) -> None:
 def test_the_lock_of_a_file_that_its_last_holder_removes_keeps_nobody_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, take, times = tmp_path / "lock", lock._take, []
+    path, take, times = tmp_path / "lock", lock.take, []
 
     def removed_meanwhile(handle: int) -> None:
         if not times:
@@ -66,7 +66,7 @@ def test_the_lock_of_a_file_that_its_last_holder_removes_keeps_nobody_out(
         times.append(handle)
         take(handle)
 
-    monkeypatch.setattr(lock, "_take", removed_meanwhile)
+    monkeypatch.setattr(lock, "take", removed_meanwhile)
     with locked(path, "it"):
         assert len(times) == 2
         assert path.exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import budget_opt as bo
-from budget_opt.report.blocks import Bullets, Paragraph, Table
+from budget_opt.report.blocks import Bullets, Paragraph, Table, Warned
 from budget_opt.report.content import ReportContent, content_of, subject_of
 from budget_opt.report.proof import Proof
 from tests.report.reported_problems import hand_made, health
@@ -26,6 +26,12 @@ def quick_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
 
     explain = explaining.explain
     monkeypatch.setattr(explaining, "explain", lambda *given: explain(*given, time_limit=0.01))
+
+
+@pytest.fixture
+def nothing_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No better split is found, as with a forgery that is near to the truth: what is left is open."""
+    monkeypatch.setattr("budget_opt.verifier.outcome.better_split", lambda *given: None)
 
 
 def tiles(content: ReportContent) -> dict[str, str]:
@@ -62,7 +68,7 @@ def assert_nothing_is_claimed(content: ReportContent) -> None:
 
 @pytest.mark.parametrize("tolerance", [1e-6, 1.0])
 def test_a_forged_optimum_is_told_as_stated_beside_what_the_page_confirms(
-    tolerance: float, tmp_path: Path, quick_reasons: None
+    tolerance: float, tmp_path: Path, quick_reasons: None, nothing_refuted: None
 ) -> None:
     content = content_of(forged(wide(), POOR, tmp_path / "f.json", tolerance), wide())
     assert_nothing_is_claimed(content)
@@ -72,7 +78,25 @@ def test_a_forged_optimum_is_told_as_stated_beside_what_the_page_confirms(
     assert " because " not in comparison(content)  # reasons are of an optimum
 
 
-def test_a_forged_optimum_of_several_levels_is_told_as_stated(tmp_path: Path, quick_reasons: None) -> None:
+def test_a_forged_optimum_that_a_better_split_refutes_fails(tmp_path: Path, quick_reasons: None) -> None:
+    content = content_of(forged(wide(), POOR, tmp_path / "f.json"), wide())
+    assert "a check of this allocation fails" in tiles(content)["How good"]
+    assert "FAIL" in tiles(content)["Checks"]
+
+
+def test_what_is_open_is_told_on_the_first_page_and_with_the_checks(
+    tmp_path: Path, quick_reasons: None, nothing_refuted: None
+) -> None:
+    content = content_of(forged(wide(), POOR, tmp_path / "f.json"), wide())
+    assert "hold, 1 open" in tiles(content)["Checks"]
+    (section,) = (section for section in content.sections if section.name == "checks")
+    (told,) = (block.text for block in section.blocks if isinstance(block, Warned))
+    assert "1 claim of the allocation is open: the bound 4.9" in told
+
+
+def test_a_forged_optimum_of_several_levels_is_told_as_stated(
+    tmp_path: Path, quick_reasons: None, nothing_refuted: None
+) -> None:
     allocation = forged(in_levels(), {"a": 2, "b": 1.5, "c": 1.1, "d": 0.4}, tmp_path / "f.json")
     content = content_of(allocation, in_levels())
     assert_nothing_is_claimed(content)

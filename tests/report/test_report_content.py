@@ -113,6 +113,21 @@ def test_what_is_not_stated_to_be_public_is_told_and_the_report_is_no_more_publi
     assert "are stated to be public: chosen without looking at the data" in told["sure"]
 
 
+def test_a_split_from_private_data_is_called_outside_the_guarantee_before_any_figure(tmp_path: Path) -> None:
+    told = {}
+    for name, origin in (("seen", "private data"), ("paid", "private data, epsilon 1"), ("own", "public")):
+        path = bo.report(
+            hand_made(health(provenance=bo.Provenance(weights=origin))), tmp_path / f"{name}.html"
+        )
+        told[name] = Page(path.read_text(encoding="utf-8")).visible_text
+    alarm = "The allocation itself is outside the guarantee: weights were made from private data without a"
+    assert alarm in told["seen"].partition("Privacy budget spent on a record")[0]
+    assert "Claim no epsilon for this report" in told["seen"]
+    # what was made from the data is not assumed to be public as well
+    assert "Not stated to be public: floors, scores, marginals, domains and total." in told["seen"]
+    assert "outside the guarantee" not in told["paid"] + told["own"]
+
+
 def test_a_missed_floor_an_overspent_total_and_a_failed_check_come_first(tmp_path: Path) -> None:
     split = {"smoker": 0.3, "income": 4, "region": 2, "age": 0.7, "sex": 0.5}
     page = Page(

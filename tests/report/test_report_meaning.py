@@ -65,6 +65,7 @@ def test_the_guarantee_spells_out_records_persons_waves_public_columns_and_membe
     assert "Who is in the table is not hidden" in text
     assert "What a column shows when it is seen alone is no limit" in text
     assert "With a small delta: Beside the sum" in text
+    assert "Delta: 0: there is no probability with which the guarantee fails" in text
     assert "can multiply the odds of anything about it by at most 404." in text
 
 

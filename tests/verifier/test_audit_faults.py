@@ -39,7 +39,10 @@ def test_a_sound_sampler_has_no_findings_and_is_not_called_private() -> None:
     assert [bound.name for bound in audit.bounds] == ["smoker", "income", "works", None]
     assert all(0.7 < bound.lower <= 1 < bound.noticed for bound in audit.bounds[:-1])
     assert 0 < audit.excess < 0.2
-    assert f"no violation above {math.ceil(audit.excess * 1000) / 1000:g} nats found" in str(audit)
+    assert audit.excess < audit.excess_in_pair < 1
+    kept, pair = (math.ceil(x * 1000) / 1000 for x in (audit.excess, audit.excess_in_pair))
+    said = f"noticed would be a truth kept too often by {kept:g} nats, and a fault of one pair of categories"
+    assert f"no violation found; {said} by {pair:g} nats" in str(audit)
     assert "private" not in str(audit)
     assert all(check.kind == "tested" for check in audit.checks)
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import budget_opt as bo
+from budget_opt.verifier.auditing import words
 from tests.verifier import sample_samplers as faults
 from tests.verifier.sample_samplers import ALLOCATION, SCRIPT, tables
 
@@ -165,6 +166,40 @@ def test_a_command_is_audited_by_its_streams_or_its_files(script: list[str], fil
 def test_a_command_that_fails_is_told(code: str, said: str) -> None:
     with pytest.raises(bo.InputError, match=said):
         bo.audit([sys.executable, "-c", code], ALLOCATION, 2_000)
+
+
+def test_what_a_command_says_is_cut_between_lines_or_words() -> None:
+    code = "import sys; sys.stderr.write('first boom\\n' * 1000 + 'the last line\\n'); sys.exit(3)"
+    with pytest.raises(bo.InputError, match=r'saying "\.\.\. first boom first.* boom the last line"'):
+        bo.audit([sys.executable, "-c", code], ALLOCATION, 2_000)
+    assert words.ending("one two\nthree  four\n", 40) == "one two three four"
+    assert words.ending("one two\nthree four\n", 12) == "... three four"
+    assert words.ending("one two three four", 12) == "... three four"
+    assert words.ending("one two three four", 10) == "... three four"
+    assert words.ending("one two three four", 9) == "... four"
+    assert words.ending("a" * 30, 10) == f"... {'a' * 10}"
+    assert words.ending("\n \n", 10) == ""
+    assert words.beginning("one two\nthree", 20) == "one two three"
+    assert words.beginning("one two three", 10) == "one two ..."
+    assert words.beginning("one two three", 7) == "one two ..."
+    assert words.beginning("a" * 30, 10) == f"{'a' * 10} ..."
+
+
+@pytest.mark.parametrize("takes", ["pyarrow", "record"])
+def test_a_sampler_that_ends_its_process_is_told_and_ends_nothing(takes: Any) -> None:
+    def leaving(_: Any) -> Any:
+        sys.exit("bye")
+
+    with pytest.raises(bo.InputError, match=r"the sampler: raised SystemExit: bye\."):
+        bo.audit(leaving, ALLOCATION, 2_000, bo.AuditOptions(takes=takes))
+
+
+def test_a_key_that_stops_an_audit_stops_it() -> None:
+    def stopped(_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bo.audit(stopped, ALLOCATION, 2_000, OPTIONS)
 
 
 def test_a_command_that_is_not_there_or_does_not_end_is_told() -> None:

@@ -75,6 +75,7 @@ def test_what_solve_writes_is_confirmed_for_every_objective(objective: Objective
     claims = {check.claim for check in report.checks}
     assert {f"bound of {objective}", "the certificate is of the allocation's split"} <= claims
     assert not any("not confirmed" in note for note in report.notes)
+    assert not report.open
 
 
 def test_the_certificate_brings_the_pins_and_bounds_that_an_allocation_lacks(solved: Solved) -> None:

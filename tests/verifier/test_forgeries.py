@@ -226,6 +226,7 @@ def test_the_sound_allocation_passes_every_check(sound: Sound) -> None:
     report = sound.verified(sound.allocation).require()
     assert all(check.kind == "proved" and check.source and check.name for check in report.checks)
     assert not any("not confirmed" in note for note in report.notes)
+    assert not report.open
 
 
 @pytest.mark.parametrize(

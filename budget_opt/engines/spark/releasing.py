@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from budget_opt.allocation import Allocation
 from budget_opt.api.arguments import require
+from budget_opt.api.releasing import warn_where_outside
 from budget_opt.engines.batch_tasks import CheckTask, ReleaseTask, positional
 from budget_opt.engines.spark.checking import (
     not_evaluated,
@@ -70,14 +71,15 @@ def randomize(
 
     Raises `InputError` (no pyspark, no DataFrame of Spark >= 4.0, `row_order`), `DataError` (columns; cells
     outside their domains; ids that are missing or stand twice; persons with more rows than the problem
-    allows: columns and counts, never a value), and
-    `VerificationError` for an allocation that overspends.
+    allows: columns and counts, never a value), and `VerificationError` for an allocation that overspends.
+    Warns where the allocation itself was made from private data without a budget.
     """
     require_pyspark()
     require(allocation, Allocation, "allocation", "Read one from a file with Allocation.read(path).")
     require(release, KeyedRelease, "release", "Make one: KeyedRelease(data, number), or read its key file.")
     require_dataframe(dataframe)
     verify_privacy(allocation).require()
+    warn_where_outside(allocation)
     ordered = row_order_of(row_order, allocation.row_order) == "shuffle"
     used = _used(dataframe, allocation, row_id)
     rows = _by_position(dataframe, used)

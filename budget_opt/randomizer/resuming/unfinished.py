@@ -74,6 +74,11 @@ class Unfinished:
         self._note(rows=rows, length=length)
         self._saved = time.monotonic()
 
+    def begin_drawing(self) -> None:
+        """Note that words are drawn from here on."""
+        if not self.journal.drawing:
+            self._note(drawing=True)
+
     def all_randomized(self) -> None:
         """Note that no row is left to be read; a later run says so, and goes through what was not saved."""
         if self.journal.stage == "randomizing":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from budget_opt.report.blocks import Block, Bullets, Paragraph, Section, Table, Warned
 from budget_opt.report.subject import Subject
 from budget_opt.report.words import count
 from budget_opt.tables.printing import NOTHING
-from budget_opt.verifier.report import Check
+from budget_opt.verifier.report import Check, Open
 
 MOST_ALIKE = 100
 """Checks of one kind up to which each has a row here; the table of worth has all floors and ceilings."""
@@ -28,11 +30,13 @@ def checks(subject: Subject) -> Section:
                 "Do not release with this allocation before that is understood."
             )
         )
+    if found.open:
+        blocks.append(Warned(_open(found.open)))
     shown, merged = _shown(found.checks)
     blocks.append(
         Table(
             caption="Checks of the allocation",
-            headings=("Claim", "Measured", "Limit", "Verdict", "Where the limit comes from"),
+            headings=("Claim", "Measured", "Limit, or expected", "Verdict", "Where that comes from"),
             rows=(*(_row(check, subject) for check in shown), *merged),
             words=(0, 3, 4),
         )
@@ -43,6 +47,13 @@ def checks(subject: Subject) -> Section:
             Bullets(_sentences(found.notes)),
         ]
     return Section("checks", "Checks", tuple(blocks))
+
+
+def _open(claims: Sequence[Open]) -> str:
+    """What neither holds nor fails, and why not."""
+    are = "claim of the allocation is open", "claims of the allocation are open"
+    told = "; ".join(f"{one.claim} {one.why}" for one in claims)
+    return f"{count(len(claims), *are)}: {told}."
 
 
 def _opening(subject: Subject) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from budget_opt.accounting.meaning import Meaning, meaning_of
 from budget_opt.accounting.meaning_text import column_cells
+from budget_opt.accounting.price import Paid, paid_by
 from budget_opt.accounting.words import (
     group_sentence,
     membership_sentence,
@@ -17,7 +18,7 @@ from budget_opt.accounting.words import (
 from budget_opt.allocation import Allocation
 from budget_opt.mechanisms.odds import largest_odds, odds_to_probability
 from budget_opt.model.problem import Problem
-from budget_opt.model.provenance import what_came_from_the_data
+from budget_opt.model.provenance import decimal_text, nats, unconfirmed, what_came_from_the_data
 from budget_opt.report.blocks import Block, Bullets, Facts, Paragraph, Section, Table, Warned
 from budget_opt.report.subject import Subject
 from budget_opt.report.words import NO_BREAK, count, listed, share
@@ -39,30 +40,31 @@ PRIORS = (0.001, 0.01, 0.1, 0.5)
 def guarantee(subject: Subject) -> Section:
     """The guarantee, its size, its limits, and the assumptions that it rests on."""
     allocation = subject.allocation
-    meaning = meaning_of(allocation, {}, {})
+    meaning, paid = meaning_of(allocation, {}, {}), paid_by(allocation)
     blocks: list[Block] = [
+        *(Warned(f"{one[0].upper()}{one[1:]}.") for one in what_came_from_the_data(subject.problem)),
         Paragraph(
             "The release is differentially private for each single record. Whatever the values of one "
             "record are replaced by, the odds of any released table change by a factor of at most exp(loss), "
             f"here {odds_text(allocation.loss)}. This holds whatever anybody knows, and for every use that "
-            "is ever made of the release."
+            f"is ever made of the release.{_with_the_allocation(paid)}"
         ),
         _size(allocation, meaning),
         Paragraph(record_sentence(allocation)),
         Paragraph(
             "The same for other suspicions: whoever knows every other record, and suspects something "
-            "about this one, can become at most so sure of it by the release. This is a bound, not a "
-            "prediction."
+            f"about this one, can become at most so sure of it by the release{paid.aside}. This is a bound, "
+            "not a prediction."
         ),
-        _beliefs(allocation.loss),
+        _beliefs(paid),
         Bullets(_promises()),
-        *_columns(meaning),
+        *_columns(allocation, meaning),
         Paragraph("What is not promised:"),
         Bullets(_not_promised(subject)),
         Paragraph("What is released beside the randomized values:"),
         Facts(_released(subject)),
     ]
-    if unsure := subject.problem.not_public:
+    if unsure := unconfirmed(subject.problem):
         blocks.append(
             Warned(
                 f"Not stated to be public: {listed(unsure)}. The guarantee assumes that "
@@ -70,15 +72,26 @@ def guarantee(subject: Subject) -> Section:
                 "State it in the problem's field provenance, or account for it."
             )
         )
-    else:
+    elif not subject.problem.not_public:
         blocks.append(
             Paragraph(
                 "All weights, floors, domains, scores, marginals and totals of the problem are stated to be "
                 "public: chosen without looking at the data. The guarantee rests on this statement."
             )
         )
-    blocks += [Warned(f"{one[0].upper()}{one[1:]}.") for one in what_came_from_the_data(subject.problem)]
     return Section("guarantee", "What is guaranteed, and what is not", tuple(blocks))
+
+
+def _with_the_allocation(paid: Paid) -> str:
+    """What the first paragraph does not count, and the figures after it do."""
+    if not paid.is_bounded:
+        return " It holds for the randomized columns: the allocation itself is outside the guarantee."
+    if not paid.making:
+        return ""
+    return (
+        f" What was made from the data before, under {nats(decimal_text(paid.making))} of its own, leaves "
+        f"with it: both together change odds by a factor of at most {odds_text(paid.record)}."
+    )
 
 
 def _size(allocation: Allocation, meaning: Meaning) -> Facts:
@@ -87,15 +100,24 @@ def _size(allocation: Allocation, meaning: Meaning) -> Facts:
             ("Whose privacy", _unit(allocation)),
             (
                 "Epsilon spent",
-                f"{at_most(allocation.spent_epsilon, 9)} nats, the exact sum over the attributes",
+                f"{nats(at_most(allocation.spent_epsilon, 9))}, the exact sum over the attributes",
             ),
             (
                 "Privacy loss",
-                f"{at_most(allocation.loss, 9)} nats: what the sampler's integers implement, rounded up",
+                f"{nats(at_most(allocation.loss, 9))}: what the sampler's integers implement, rounded up",
             ),
-            ("Delta", "0: there is no probability with which the guarantee fails"),
-            ("With a small delta", meaning.approximate),
+            *_deltas(allocation, meaning),
         )
+    )
+
+
+def _deltas(allocation: Allocation, meaning: Meaning) -> tuple[tuple[str, str], ...]:
+    """What is guaranteed for certain, and with a delta."""
+    if allocation.total_delta > 0:
+        return (("Without a delta, and with one", meaning.approximate),)
+    return (
+        ("Delta", "0: there is no probability with which the guarantee fails"),
+        ("With a small delta", meaning.approximate),
     )
 
 
@@ -106,13 +128,14 @@ def _unit(allocation: Allocation) -> str:
         return record
     many = f"{count(unit.max_rows, 'record')} each" if unit.of == "person" else ""
     waves = f"{count(allocation.waves, 'release')} planned" if allocation.waves > 1 else ""
+    paid = paid_by(allocation)
     return (
         f"{record}. A unit is a {unit.of} ({', '.join(filter(None, (many, waves)))}): "
-        f"{at_most(allocation.planned_loss, 9)} nats in all"
+        f"{nats(at_most(paid.planned, 9))} in all{paid.aside}"
     )
 
 
-def _columns(meaning: Meaning) -> tuple[Block, ...]:
+def _columns(allocation: Allocation, meaning: Meaning) -> tuple[Block, ...]:
     """What each column shows when it is seen alone."""
     rows = tuple(
         (column.name, *(cell.replace(" %", f"{NO_BREAK}%") for cell in column_cells(column)))
@@ -121,14 +144,14 @@ def _columns(meaning: Meaning) -> tuple[Block, ...]:
     return (
         Table(caption="Seeing one column alone", headings=_HEADINGS, rows=rows, words=(0, 5)),
         Paragraph(prior_sentence()),
-        Warned(own_column_sentence()),
+        Warned(own_column_sentence(allocation)),
     )
 
 
-def _beliefs(loss: float) -> Table:
-    factor = largest_odds(loss)
+def _beliefs(paid: Paid) -> Table:
+    factor = largest_odds(paid.record)
     return Table(
-        caption="What somebody can believe of one record at most",
+        caption=f"What somebody can believe of one record at most{paid.aside}",
         headings=("Suspected before the release", "At most after it"),
         rows=tuple((share(prior), _belief(odds_to_probability(prior, factor))) for prior in PRIORS),
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from budget_opt.accounting.price import paid_by
 from budget_opt.accounting.words import odds_text
+from budget_opt.model.provenance import decimal_text, nats, outside_sentence
 from budget_opt.report.sections.comparison import gap_text
 from budget_opt.report.subject import Subject
 from budget_opt.report.words import count, listed, number, share
@@ -22,9 +24,13 @@ class Fact:
 
 @dataclass(frozen=True)
 class Summary:
-    """Title, the facts of the first page, and where the report comes from."""
+    """Title, the facts of the first page, and where the report comes from.
+
+    `alarm` is what no fact may be read without: that the allocation itself is outside the guarantee.
+    """
 
     title: str
+    alarm: str | None
     facts: tuple[Fact, ...]
     origin: tuple[tuple[str, str], ...]
 
@@ -34,6 +40,7 @@ def summary(subject: Subject) -> Summary:
     allocation = subject.allocation
     return Summary(
         title=allocation.name or "Split of a privacy budget",
+        alarm=_alarm(subject),
         facts=(_budget(subject), _moments(subject), _proof(subject), _checks(subject)),
         origin=(
             ("Allocation made", f"{allocation.created[:10]}, {allocation.software}"),
@@ -43,16 +50,31 @@ def summary(subject: Subject) -> Summary:
     )
 
 
+def _alarm(subject: Subject) -> str | None:
+    outside = outside_sentence(subject.problem)
+    if outside is None:
+        return None
+    return (
+        f"{_capital(outside)}. Claim no epsilon for this report, the split, or a release that goes with it."
+    )
+
+
 def _budget(subject: Subject) -> Fact:
     allocation = subject.allocation
     total = allocation.total_epsilon
     of = "" if total is None else f" of {at_most(total)}"
+    spent, whose = f"{at_most(allocation.spent_epsilon)}{of}", "One record"
     if allocation.total_delta > 0:
-        of = f", within {at_most(total)} with delta {allocation.total_delta:g}"
+        spent = f"{at_most(total)} with delta {allocation.total_delta:g}"
+        certain = f"the sum, {at_most(allocation.loss)}, for certain"
+        whose = f"Two guarantees, both true: this one, and {certain}. By the sum one record"
+    paid = paid_by(allocation)
+    before = f", with what was made from the data before ({nats(decimal_text(paid.making))})"
     return Fact(
         "Privacy budget spent on a record",
-        f"{at_most(allocation.spent_epsilon)}{of}",
-        f"One record changes the odds of any release by a factor of at most {odds_text(allocation.loss)}.",
+        spent,
+        f"{whose} changes the odds of any release{before if paid.making else ''} by a factor of at most "
+        f"{odds_text(paid.record)}{paid.aside}.",
     )
 
 
@@ -100,7 +122,8 @@ def _checks(subject: Subject) -> Fact:
         return Fact(
             "Checks", f"{failed} of {total} FAIL", "Do not release before this is understood; see Checks."
         )
-    return Fact("Checks", f"all {total} hold", _computed_again(subject))
+    undecided = f", {len(subject.checks.open)} open" if subject.checks.open else ""
+    return Fact("Checks", f"all {total} hold{undecided}", _computed_again(subject))
 
 
 def _computed_again(subject: Subject) -> str:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from statistics import NormalDist
 
 import numpy as np
 
 from budget_opt.allocation import Allocation
+from budget_opt.verifier.auditing.across import Carrier, Link, links_across
 from budget_opt.verifier.auditing.black_box import BlackBox
-from budget_opt.verifier.auditing.bounds import attribute_bounds, record_bound
+from budget_opt.verifier.auditing.bounds import Evidence, attribute_bounds, record_bound
 from budget_opt.verifier.auditing.checks import (
+    across_checks,
     chance_check,
     domain_checks,
     independence_checks,
     require_in_line,
     undeclared_checks,
 )
-from budget_opt.verifier.auditing.events import Event, chosen_event, companions
+from budget_opt.verifier.auditing.events import Event, chosen_event, companions, quantile
 from budget_opt.verifier.auditing.kept import KeptCounts, KeptGroup
+from budget_opt.verifier.auditing.pairings import LAGS, couples, left_out, pairings, triples
 from budget_opt.verifier.auditing.power import calls_to_notice
 from budget_opt.verifier.auditing.repeats import RECORDS, equal_records, repeated_noise, seeded_noise
 from budget_opt.verifier.auditing.result import Audit
@@ -48,15 +50,16 @@ def audit_sampler(sampler: Sampler, allocation: Allocation, settings: Settings) 
     batches = _explored(box, settings, rng)
     explored = joined(batches)
     notes = require_in_line(attributes, explored)
-    groups = _kept(batches, batched=box.batched)
     beside = [_others(rng, len(attributes), b) for b in range(len(attributes))]
     events = _chosen(explored, beside, settings)
     pairs = np.array([[event.truth, event.other] for event in events], dtype=np.int32)
     tested = box.rows(one_or_other(rng, pairs, settings.tested))
     coins = rng.integers(0, 2, settings.paired)
     paired = box.rows(pairs[:, coins]), coins == 0
-    bounds = attribute_bounds(attributes, explored, groups, events, tested, settings)
-    bounds.append(record_bound(attributes, explored, groups, events, paired, settings))
+    links, carriers = _across(box, batches, rng)
+    found = Evidence(explored, _kept(batches, batched=box.batched), events, carriers)
+    bounds = attribute_bounds(attributes, found, tested, settings)
+    bounds.append(record_bound(attributes, found, paired, settings))
     undeclared, more_notes = undeclared_checks(
         *outcomes(box, random_records(rng, box.cardinalities, UNDECLARED_RECORDS), settings.undeclared)
     )
@@ -66,8 +69,10 @@ def audit_sampler(sampler: Sampler, allocation: Allocation, settings: Settings) 
         *independence_checks(
             attributes, batches, [(a, b) for b, others in enumerate(beside) for a in others], settings.share
         ),
+        *across_checks(links, settings.share),
         *_repetition(box, settings, rng),
         *undeclared,
+        *box.extras.checks(),
     ]
     return Audit(
         subject=f"audit of a sampler under {allocation.name!r}" if allocation.name else "audit of a sampler",
@@ -105,8 +110,18 @@ def _others(rng: np.random.Generator, count: int, b: int) -> list[int]:
 
 def _chosen(explored: Rows, beside: list[list[int]], settings: Settings) -> list[Event]:
     count = len(explored.cardinalities)
-    z = -NormalDist().inv_cdf(settings.share / (2 * count))
+    z = quantile(settings.share / count)
     return [chosen_event(explored, b, [*companions(others)], z) for b, others in enumerate(beside)]
+
+
+def _across(
+    box: BlackBox, batches: list[Rows], rng: np.random.Generator
+) -> tuple[dict[str, list[Link]], dict[int, Carrier]]:
+    """Whether reports go with the values of other records."""
+    names = [attribute.name for attribute in box.attributes]
+    beside = list(pairings([len(batch) for batch in batches], batched=box.batched))
+    looked_at = couples(rng, len(names)), triples(rng, len(names))
+    return links_across(names, batches, beside, *looked_at, batched=box.batched)
 
 
 def _repetition(box: BlackBox, settings: Settings, rng: np.random.Generator) -> Iterator[Check]:
@@ -131,8 +146,14 @@ def _limits(box: BlackBox, batches: int, total: float, settings: Settings) -> It
         f"not seen: what a sampler does on real data only{larger}, by the clock or the process, or more "
         "rarely than these records show."
     )
+    yield (
+        f"not seen: values of other records that stand further away than {max(LAGS)} rows at no fixed place, "
+        "or that only three reports or more tell together; what the storage of a table tells (its order of "
+        "categories, quotes in a file)."
+    )
     if len(box.attributes) > MOST_COMPANIONS + 1:
         yield f"beside each attribute {MOST_COMPANIONS} others were looked at one by one, not all."
+    yield from left_out(len(box.attributes))
     if not box.batched:
         return
     needed = calls_to_notice(list(box.cardinalities), total, settings.share_of_all(len(box.attributes)))

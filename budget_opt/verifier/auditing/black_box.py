@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from budget_opt.allocation import AllocatedAttribute, Allocation
 from budget_opt.tables.lookup import lookup_for
+from budget_opt.verifier.auditing.extras import Extras
 from budget_opt.verifier.auditing.made_up import MadeUp
 from budget_opt.verifier.auditing.reports import Reports
 from budget_opt.verifier.auditing.rows import Codes, Rows, random_records
@@ -19,12 +20,14 @@ class BlackBox:
     """One sampler under one allocation.
 
     `attributes` are those that are judged: all with a budget, and those without that come back all the
-    same. A first call with two records tells which.
+    same. A first call with two records tells which. `extras` are what came back beside them.
     """
 
     def __init__(self, sampler: Sampler, allocation: Allocation, rng: np.random.Generator) -> None:
         self._sampler, self._allocation, self._made_up = sampler, allocation, MadeUp(allocation)
         self.calls = self.records = self.largest = 0
+        self.extras = Extras()
+        self._declared = {*(attribute.name for attribute in allocation.attributes), *allocation.public}
         everything = [attribute.cardinality for attribute in allocation.attributes]
         first = self.answer(self._made_up.table(random_records(rng, everything, 2)))
         first.require([a.name for a in allocation.attributes if a.sampler is not None])
@@ -33,7 +36,7 @@ class BlackBox:
             raise SamplerError(
                 "the sampler: gave back none of the allocation's attributes. There is nothing to audit."
             )
-
+        self._declared = {*(attribute.name for attribute in self.attributes), *allocation.public}
         self._lookups = [
             lookup_for(a.domain, a.name, released=True, text=not sampler.in_process) for a in self.attributes
         ]
@@ -71,6 +74,7 @@ class BlackBox:
         self.largest = max(self.largest, len(records)) if self.batched else 1
         returned = self._sampler(records)
         reports = Reports(returned, len(records))
+        self.extras.add(returned, reports.names, self._declared)
         for name in self._allocation.public:
             if name in reports.names:
                 _require_order(reports.values(name), name)

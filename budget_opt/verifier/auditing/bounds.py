@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -10,13 +11,25 @@ import numpy.typing as npt
 from budget_opt.allocation import AllocatedAttribute
 from budget_opt.mechanisms.exact import exact_sum, float_at_least
 from budget_opt.verifier.auditing import kept, pairs
+from budget_opt.verifier.auditing.across import Carrier
 from budget_opt.verifier.auditing.events import Counts, Event, counted
 from budget_opt.verifier.auditing.kept import KeptGroup, log_others
-from budget_opt.verifier.auditing.power import noticeable_epsilon
+from budget_opt.verifier.auditing.power import noticeable
 from budget_opt.verifier.auditing.result import Bound
 from budget_opt.verifier.auditing.rows import Rows
 from budget_opt.verifier.auditing.settings import Settings
 from budget_opt.verifier.auditing.whole import record_loss_at_least
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What random records showed: counts by place, the events chosen, and what carries values elsewhere."""
+
+    explored: Rows
+    groups: Sequence[KeptGroup]
+    events: Sequence[Event]
+    carriers: Mapping[int, Carrier]
+
 
 Shown = tuple[float, str]
 """A bound of epsilon (nats), and the test that shows it."""
@@ -24,43 +37,42 @@ Shown = tuple[float, str]
 
 def attribute_bounds(
     attributes: Sequence[AllocatedAttribute],
-    explored: Rows,
-    groups: Sequence[KeptGroup],
-    events: Sequence[Event],
+    found: Evidence,
     tested: Rows,
     settings: Settings,
 ) -> list[Bound]:
     """One bound an attribute, the largest of all its tests."""
     count = len(attributes)
+    each = settings.share / count
     bounds = []
-    for b, (attribute, event) in enumerate(zip(attributes, events, strict=True)):
+    for b, (attribute, event) in enumerate(zip(attributes, found.events, strict=True)):
         shown = [
-            _by_kept(groups, b, [attribute.cardinality], count, settings),
-            _by_event(event, attributes, tested, settings.share / count),
+            _by_kept(found.groups, b, [attribute.cardinality], count, settings),
+            _by_event(event, attributes, tested, each),
         ]
-        table = counted(explored, b)
+        table = counted(found.explored, b)
         if table is not None:
-            shown.append(_by_pairs(table, attribute, settings.share / count))
+            shown.append(_by_pairs(table, attribute, each))
+        if b in found.carriers:
+            shown.append(_by_carrier(found.carriers[b], each))
         lower, shown_by = max(shown)
-        noticed = noticeable_epsilon(attribute, settings.explored, settings.share_of_all(count))
-        bounds.append(Bound(attribute.name, attribute.epsilon, lower, shown_by, noticed))
+        noticed = noticeable(attribute, settings, count)
+        bounds.append(Bound(attribute.name, attribute.epsilon, lower, shown_by, *noticed))
     return bounds
 
 
 def record_bound(
     attributes: Sequence[AllocatedAttribute],
-    explored: Rows,
-    groups: Sequence[KeptGroup],
-    events: Sequence[Event],
+    found: Evidence,
     pair: tuple[Rows, npt.NDArray[np.bool_]],
     settings: Settings,
 ) -> Bound:
     """The bound of the whole record: kept records by place, and a product test over the worst pair."""
     count = len(attributes)
     shown = [
-        _by_kept(groups, count, list(explored.cardinalities), count, settings),
+        _by_kept(found.groups, count, list(found.explored.cardinalities), count, settings),
         (
-            record_loss_at_least(explored, *pair, events, settings.share),
+            record_loss_at_least(found.explored, *pair, found.events, settings.share),
             f"a worst pair of records, all reports together, {len(pair[0]) // 2:,} records",
         ),
     ]
@@ -94,6 +106,10 @@ def _by_event(event: Event, attributes: Sequence[AllocatedAttribute], tested: Ro
         "noise": f"its reports, with the noise of {attributes[event.companion.of].name}",
     }[event.companion.kind]
     return event.loss_at_least(tested, error), f"{between} by {beside}, {len(tested):,} records"
+
+
+def _by_carrier(carrier: Carrier, error: float) -> Shown:
+    return carrier.loss_at_least(error), f"{carrier.words}, {int(carrier.second.sum()):,} records"
 
 
 def _by_pairs(table: Counts, attribute: AllocatedAttribute, error: float) -> Shown:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from budget_opt.allocation import AllocatedAttribute
 from budget_opt.tables.counting import joint_counts
-from budget_opt.verifier.auditing.dependence import apart, together
+from budget_opt.verifier.auditing.across import Link
+from budget_opt.verifier.auditing.dependence import either
 from budget_opt.verifier.auditing.events import LARGEST_TABLE
 from budget_opt.verifier.auditing.rows import Rows, joined
 from budget_opt.verifier.auditing.samplers import SamplerError
@@ -127,8 +128,15 @@ def _from_row_to_row(batches: Sequence[Rows], lag: int) -> FloatArray:
 
 def _tails(both: npt.NDArray[Any], first: npt.NDArray[Any], second: npt.NDArray[Any], n: int) -> FloatArray:
     """log of the smaller of both tails."""
-    tails: FloatArray = np.minimum(together(both, first, second, n), apart(both, first, second, n))
+    tails: FloatArray = either(both, first, second, n)
     return tails
+
+
+def across_checks(kinds: Mapping[str, Sequence[Link]], error: float) -> Iterator[Check]:
+    """Reports go with no value of another record, by each kind of link to them."""
+    for claim, links in kinds.items():
+        tails = np.array([link.tail for link in links])
+        yield chance_check(claim, [link.words for link in links], tails, error / len(kinds))
 
 
 def chance_check(claim: str, names: Sequence[str], tails: FloatArray, error: float) -> Check:

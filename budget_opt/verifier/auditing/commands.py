@@ -19,6 +19,7 @@ from pyarrow import csv
 from budget_opt.errors import DataError, InputError
 from budget_opt.tables.csv_files import CsvSource
 from budget_opt.verifier.auditing.samplers import SamplerError
+from budget_opt.verifier.auditing.words import ending
 
 INPUT, OUTPUT = "{input}", "{output}"
 _SHOWN = 500
@@ -111,5 +112,5 @@ def _end(running: subprocess.Popen[bytes]) -> None:
 
 
 def _tail(said: bytes) -> str:
-    text = " ".join(said.decode("utf-8", errors="replace").split())
-    return f', saying "{text if len(text) <= _SHOWN else "..." + text[-_SHOWN:]}"' if text else ""
+    shown = ending(said.decode("utf-8", errors="replace"), _SHOWN)
+    return f', saying "{shown}"' if shown else ""

@@ -33,6 +33,17 @@ def apart(both: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, n: n
     return together(a - x, a, n - b, n)
 
 
+def either(both: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, n: npt.ArrayLike) -> Any:
+    """The smaller of both: as many or more, as few or fewer. Each side has half of the error."""
+    return np.minimum(together(both, first, second, n), apart(both, first, second, n))
+
+
+def often(count: npt.ArrayLike, trials: npt.ArrayLike, of: npt.ArrayLike) -> Any:
+    """A bound of the log of P(as many or more) in independent trials of chance 1 / of. Broadcasts."""
+    x, n, r = (np.asarray(number, dtype=np.float64) for number in (count, trials, of))
+    return _log_tail(x, n, np.asarray(1.0), r)
+
+
 def _log_tail(
     x: npt.NDArray[Any], a: npt.NDArray[Any], b: npt.NDArray[Any], n: npt.NDArray[Any]
 ) -> npt.NDArray[Any]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -90,7 +91,7 @@ def chosen_event(rows: Rows, b: int, looked_at: Sequence[Companion], z: float) -
     best: Event | None = None
     for companion in looked_at:
         table = counted(rows, b, companion)
-        found = None if table is None else _best_in(table, b, companion, z)
+        found = None if table is None else best_in(table, b, z, companion)
         if found is not None and (best is None or found.score > best.score):
             best = found
     return best or _plain(rows.cardinalities[b], b)
@@ -117,7 +118,13 @@ def _seen(rows: Rows, b: int, companion: Companion) -> tuple[npt.NDArray[np.int6
     return rows.reports[b] * np.int64(width) + values, (rows.cardinalities[b] + 1) * width
 
 
-def _best_in(table: Counts, b: int, companion: Companion, z: float) -> Event | None:
+def quantile(error: float) -> float:
+    """The quantile of the normal law at half of an error, for choosing."""
+    return -NormalDist().inv_cdf(error / 2)
+
+
+def best_in(table: Counts, b: int, z: float, companion: Companion = Companion("alone")) -> Event | None:
+    """The event of a table, by the truth of b and by what is seen, with the largest expected bound."""
     totals = table.sum(axis=1, keepdims=True)
     above, below = _log_low(table, totals, z), _log_high(table, totals, z)
     gains = above.max(axis=0) - below.min(axis=0)

@@ -23,6 +23,9 @@ class Reports:
     def __init__(self, returned: Any, records: int) -> None:
         self._source = _opened(returned)
         self._rows = returned if isinstance(returned, list) else None
+        self._names = tuple(dict.fromkeys(name for row in self._rows or () for name in row))
+        if self._source is not None:
+            self._names = tuple(self._source.names)
         found = len(self._rows) if self._rows is not None else len(self.column(self.names[0]))
         if found != records:
             raise SamplerError(
@@ -31,10 +34,8 @@ class Reports:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns; of records, those of the first."""
-        if self._source is not None:
-            return tuple(self._source.names)
-        return tuple(self._rows[0]) if self._rows else ()
+        """The names of the columns; of records, those that any of them has."""
+        return self._names
 
     def require(self, names: Sequence[str]) -> None:
         """`SamplerError` unless it has these columns."""

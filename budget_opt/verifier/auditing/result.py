@@ -14,8 +14,10 @@ class Bound:
     """The epsilon (nats) that was shown for an attribute, or for the record (`name` None).
 
     The true one is at least `lower`, but for the error of the audit; `shown_by` says which test shows it.
-    `allowed` is the allocation's. `noticed` is the least epsilon that 9 audits of 10 of this size notice, of
-    a sampler that randomizes as it should with too much of it; None for the record.
+    `allowed` is the allocation's. `noticed` is the least epsilon that 9 audits of 10 of this size notice of a
+    sampler that keeps the truth too often, of all categories alike; `noticed_in_pair` the least of a fault
+    of one pair of categories alone, inf where a report never given for one category goes unnoticed. Both
+    are None for the record; of other faults they say nothing.
     """
 
     name: str | None
@@ -23,6 +25,7 @@ class Bound:
     lower: float
     shown_by: str
     noticed: float | None = None
+    noticed_in_pair: float | None = None
 
     @property
     def holds(self) -> bool:
@@ -46,7 +49,8 @@ class Audit(VerificationReport):
 
     `false_alarm` is the error: a sound sampler has findings with at most that probability. `trials` records
     in `calls` calls were asked for, `largest_batch` in one; `seed` makes the same choices again.
-    That nothing was found is no proof of privacy: `excess` says what would have been noticed.
+    That nothing was found is no proof of privacy: `excess` and `excess_in_pair` say what would have been
+    noticed of two kinds of fault.
     """
 
     bounds: tuple[Bound, ...] = ()
@@ -62,9 +66,18 @@ class Audit(VerificationReport):
 
     @property
     def excess(self) -> float:
-        """The smallest excess of epsilon (nats) that is noticed in any attribute, in 9 audits of 10."""
+        """The excess of epsilon (nats), by a truth kept too often, that is noticed in whatever attribute.
+
+        In 9 audits of 10.
+        """
         excesses = [bound.noticed - bound.allowed for bound in self.bounds if bound.noticed is not None]
         return max(excesses, default=math.inf)
+
+    @property
+    def excess_in_pair(self) -> float:
+        """The same of a fault of one pair of categories alone; inf where it goes unnoticed."""
+        noticed = [(bound.noticed_in_pair, bound.allowed) for bound in self.bounds]
+        return max((at - allowed for at, allowed in noticed if at is not None), default=math.inf)
 
     def to_dict(self) -> dict[str, Any]:
         """The audit as JSON."""
@@ -72,6 +85,7 @@ class Audit(VerificationReport):
             **super().to_dict(),
             "error": self.false_alarm,
             "excess_noticed": _number(self.excess),
+            "excess_noticed_in_pair": _number(self.excess_in_pair),
             "trials": self.trials,
             "calls": self.calls,
             "largest_batch": self.largest_batch,
@@ -97,9 +111,7 @@ class Audit(VerificationReport):
     def _verdict(self) -> str:
         if not self.holds:
             return f"{len(self.findings)} violation{'s' if len(self.findings) > 1 else ''} found"
-        if math.isinf(self.excess):
-            return "no violation found, but so few records would show hardly any"
-        return f"no violation above {_up(self.excess)} nats found"
+        return f"no violation found; noticed would be {excess_in_words(self.excess, self.excess_in_pair)}"
 
     def _effort(self) -> str:
         return (
@@ -117,7 +129,8 @@ class Audit(VerificationReport):
 def _finding(check: Check) -> str:
     measured, limit = check.measured, check.limit
     if isinstance(measured, float) and isinstance(limit, float):
-        return f"{check.claim}: chance {measured:.2g}, limit {limit:.2g} ({check.source})"
+        chance = f"{measured:.2g}" if measured > 0 else "below 1e-300"
+        return f"{check.claim}: chance {chance}, limit {limit:.2g} ({check.source})"
     return f"{check.claim} ({check.source})"
 
 
@@ -125,7 +138,24 @@ def _line(bound: Bound) -> str:
     shown = f"epsilon at least {_down(bound.lower)}, allowed {bound.allowed:g}"
     if bound.noticed is None:
         return shown
-    return f"{shown}, {'none' if math.isinf(bound.noticed) else _up(bound.noticed)} would be noticed"
+    pair = math.inf if bound.noticed_in_pair is None else bound.noticed_in_pair
+    return (
+        f"{shown}; noticed: truth kept too often {_from(bound.noticed)}, one pair of categories {_from(pair)}"
+    )
+
+
+def excess_in_words(truth: float, pair: float) -> str:
+    """What an audit notices of two kinds of fault, from their excesses (nats; inf for what it does not)."""
+    if math.isinf(truth):
+        return "hardly any, with so few records"
+    kept = f"a truth kept too often by {_up(truth)} nats"
+    if math.isinf(pair):
+        return f"{kept}, but not every fault of one pair of categories, however large"
+    return f"{kept}, and a fault of one pair of categories by {_up(pair)} nats"
+
+
+def _from(epsilon: float) -> str:
+    return "not at any" if math.isinf(epsilon) else f"from {_up(epsilon)}"
 
 
 def _down(value: float) -> str:

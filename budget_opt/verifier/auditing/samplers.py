@@ -9,7 +9,9 @@ from typing import Any, Literal, Protocol
 import pyarrow as pa
 
 from budget_opt.errors import InputError
+from budget_opt.verifier.auditing.words import beginning
 
+_SHOWN = 300
 Takes = Literal["pandas", "polars", "pyarrow", "record"]
 """What a callable is given: a table of one of these kinds, or one record as a dictionary at a time."""
 
@@ -70,7 +72,7 @@ class RecordSampler:
 def _answer(function: Callable[[Any], Any], given: Any) -> Any:
     try:
         returned = function(given)
-    except Exception as failure:
+    except (Exception, SystemExit) as failure:  # sys.exit is no reason to end the audit's own process
         raise SamplerError(
             f"the sampler: raised {type(failure).__name__}: {_cut(str(failure))} The records are made up "
             "from the declared domains. Does it know these names and categories, and take what `takes` says?"
@@ -83,9 +85,8 @@ def _answer(function: Callable[[Any], Any], given: Any) -> Any:
 
 
 def _cut(text: str) -> str:
-    flat = " ".join(text.split())
-    shown = flat if len(flat) <= 300 else f"{flat[:297]}..."
-    return shown if shown.endswith((".", "...")) else f"{shown}."
+    shown = beginning(text, _SHOWN)
+    return shown if shown.endswith(".") else f"{shown}."
 
 
 def _pandas(records: pa.Table) -> Any:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-PARTS = 7
-"""Kept cells of all records, kept cells by place, pairs, events, the record, dependence, repetition."""
+PARTS = 9
+"""Kept cells of all records, and by place, pairs, events, the record, dependence, repetition, and links to
+other records: their chance, and the loss that they show."""
 
 
 @dataclass(frozen=True)
