@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from budget_opt.allocation import Allocation
 from budget_opt.api.charging import Bill, Payer
 from budget_opt.api.releasing import release_file
-from budget_opt.errors import InputError
+from budget_opt.errors import BudgetOptError, InputError
 from budget_opt.model.documents import json_text, write_document, write_text
 from budget_opt.tables.whole_files import parts_in
 
@@ -108,14 +109,15 @@ def publish(
     settled = nullcontext() if bill is None else bill.settled()
     with all_or_nothing(folder, place.internal) as written, settled:
         watched = options if bill is None else bill.watching(options)
-        release = release_file(data, allocation, place.table, watched)
-        written.append(place.table)
+        with _placing(place.table, written):
+            release = release_file(data, allocation, place.table, watched)
         if not (folder / ALLOCATION).exists():
-            write_text(text, folder / ALLOCATION, new=True)
-            written.append(folder / ALLOCATION)
+            with _placing(folder / ALLOCATION, written):
+                write_text(text, folder / ALLOCATION, new=True)
         document = manifest(release, digest, number=1 if bill is None else bill.number)
         # the claim to the folder: of two releases at the same moment one loses here, and goes
-        write_document(document, folder / MANIFEST, new=True)
+        with _placing(folder / MANIFEST, written):
+            write_document(document, folder / MANIFEST, new=True)
     report, charged = None if watch is None else watch.report, None if bill is None else bill.receipt()
     return Published(release, document, folder, report, place.internal, charged)
 
@@ -164,12 +166,30 @@ def all_or_nothing(*folders: Path | None) -> Iterator[list[Path]]:
         yield written
     except BaseException:
         for path in written:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         for folder in reversed(made):
             # a report of a failed verification stays, and its folder with it
             if not any(folder.iterdir()):
                 folder.rmdir()
         raise
+
+
+@contextmanager
+def _placing(path: Path, written: list[Path]) -> Iterator[None]:
+    """Note a file that gets its place in the block, also where Ctrl-C comes right after it got there.
+
+    After an error of ours it did not: what has the name then is another's.
+    """
+    free = not os.path.lexists(path)
+    try:
+        yield
+    except BudgetOptError:
+        raise
+    except BaseException:
+        if free:
+            written.append(path)
+        raise
+    written.append(path)
 
 
 def _make(folder: Path) -> list[Path]:
