@@ -188,7 +188,18 @@ def test_a_journal_comes_back_as_it_was_written_and_holds_no_more_than_it_says(
     journal = read_journal(path)
     assert (journal.circumstances, journal.rows, journal.length) == (CIRCUMSTANCES, 70, 4000)
     assert set(json.loads(content)) == {
-        *("format", "version", "circumstances", "stage", "rows", "length", "new_folders", "report", "charge"),
+        *(
+            "format",
+            "version",
+            "circumstances",
+            "stage",
+            "rows",
+            "length",
+            "new_folders",
+            "report",
+            "charge",
+            "drawing",
+        ),
         "sha256",
     }
 
