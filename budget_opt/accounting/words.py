@@ -106,14 +106,16 @@ def _person(allocation: Allocation, paid: Paid) -> str:
             f"All figures are for one record. A person with k records has k times the loss{included}, and "
             f"the factor to the power of k: two records, {odds_text(twice)}{paid.aside}."
         )
+    apart = "Persons are told apart by equal ids, case and blanks included."
     if unit.max_rows == 1:
         return (
-            f"A person, told by the column {unit.id}, has one record: their figures are those of the record."
+            f"A person, told by the column {unit.id}, has one record: their figures are those of the record. "
+            f"{apart}"
         )
     return (
         f"All figures are for one record. A person, told by the column {unit.id}, may have up to "
         f"{unit.max_rows:,} of them, so {unit.max_rows:,} times the loss{included}, {at_most(paid.unit)} "
-        f"nats: odds change by a factor of {_limit(paid.unit, paid)}."
+        f"nats: odds change by a factor of {_limit(paid.unit, paid)}. {apart}"
     )
 
 

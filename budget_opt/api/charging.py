@@ -1,25 +1,29 @@
 """How a release is charged: reserved before its first word, confirmed before it is there (R17 to R25).
 
-The order is: read all of the original, reserve, draw, verify, confirm, place. The first reading draws
+The order is: read all of the original, reserve, begin, draw, verify, confirm, place. The first reading draws
 nothing. It tells every fault, which then costs nothing (R10), and it makes the marks by which the same data
 under another name are noticed, so that the warning comes before anything is drawn. Whatever has got its
 place is confirmed in the ledger, with the digest of its cells; and a kill at any moment leaves a charge that
 is spent, whether or not there is a release for it. What is spent is never below what was released.
 
 **When a charge is taken back.** Before the first word is drawn, and never after it, whatever fails and
-whoever says that nobody has seen a report. Who may stop a release while it is drawn, by a full disk, a
-signal, a hook or a cell that they changed, can read its rows wherever they wait: in memory, in the
-folder, and in a file without a name through the system's list of open files. A release that is stopped for
-nothing could then be drawn again and again, until the mean of the reports is the record. So the
-charge stays where the random source fails (R7), where a check fails (to draw until the result pleases is what
-a budget forbids), and also where a cell is faulty that was not when the file was first read: then it
-was changed in between. A later run of an unfinished release (`--resume`) takes nothing back at all.
+whoever says that nobody has seen a report: that the words are begun stands in the ledger, which refuses to
+void such a release from then on. The one exception is a repetition (below), which tells nothing new. Who
+may stop a release while it is drawn, by a full disk, a signal, a hook or a cell that they changed, can read
+its rows wherever they wait: in memory, in the folder, and in a file without a name through the system's list
+of open files. A release that is stopped for nothing could then be drawn again and again, until the mean of
+the reports is the record. So the charge stays where the random source fails (R7), where a check fails (to
+draw until the result pleases is what a budget forbids), and also where a cell is faulty that was not when
+the file was first read: then it was changed in between. A later run of an unfinished release (`--resume`)
+takes nothing back at all.
 
 **What is free.** A release whose cells are identical to those of a recorded one of the same data set tells
 nobody anything new. Fresh words never give one; the same `KeyedRelease` of the same table does. Where there
-is room it is reserved like any other, and voided when its cells turn out to be recorded. Where there is
-none it is first computed into its digest alone, and refused unless that is recorded. That shows its rows to
-nobody who does not have the key, and who has it needs no ledger to compute them.
+is room it is reserved and begun like any other, and given back when its cells turn out to be recorded: by
+the event that records the repetition (`Ledger.repeat`), and by none before it. Where there is none it is
+first computed into its digest alone, and refused unless that is recorded: one that is shuffled waits in a file
+without a name meanwhile. It is shown to nobody but who has the key, and who has it needs no ledger to
+compute it; a ledger counts the releases of those who go by it, and cannot hold those who do not.
 """
 
 from __future__ import annotations
@@ -59,9 +63,6 @@ if TYPE_CHECKING:
 Show: TypeAlias = "Callable[[Callable[[pa.RecordBatch], None]], None]"
 """Computes a keyed release and shows its rows to a function, in the order in which they would be written."""
 
-DATA = "data of a release"
-"""The purpose of the keyed hash of the originals."""
-
 
 def _warn(line: str) -> None:
     warnings.warn(line, UserWarning, stacklevel=2)
@@ -95,14 +96,16 @@ class Payer:
         """Charge a release that is made elsewhere, before its first word is drawn; which release it is.
 
         `name` stands for this release: the same once more is charged once, as when a job is run again. From
-        here on it is spent, whatever becomes of it. What the problem says was made from the data is charged
-        with it, where no pilot on record has paid for that. Raises `VerificationError` for an allocation that
+        here on it is spent, whatever becomes of it. It stands for one `KeyedRelease`, with one key and number,
+        of one table: another key under the same name is another release, and is not noticed here. What the
+        problem says was made from the data is charged with it, where no pilot on record has paid for that. Raises `VerificationError` for an allocation that
         overspends, `BudgetExceededError` where not enough is left, and `InputError` for a name that begins
         as those of the ledger's own do.
         """
         require_free_name(name)
         _require_private(allocation)
-        _, reserved = reserve_priced(self, allocation.question, Charge.of(allocation), name)
+        price, reserved = reserve_priced(self, allocation.question, Charge.of(allocation), name)
+        self.ledger.begin(price.name)
         tell_misfits(self, allocation.question)
         return reserved.number
 
@@ -150,7 +153,7 @@ class Bill:
         self._price = Price(self._name, self._charge)
         self.number = 0
         self._reserved = self._confirmed = False
-        self._drawn = self._resumed = resumed
+        self._resumed = resumed
         self._repeated: str | None = None
         self._cells = self._new_cells()
         self._marks = DataMarks(payer.ledger, payer.dataset, self._domains, payer.tell)
@@ -186,7 +189,8 @@ class Bill:
 
     def begin(self) -> None:
         """From here on words are drawn, and what is charged stays charged."""
-        self._drawn = True
+        if self._reserved:
+            self._payer.ledger.begin(self._price.name)
 
     def released(self, batch: pa.RecordBatch) -> None:
         """Take the next released rows, in their order."""
@@ -195,11 +199,10 @@ class Bill:
     def confirm(self) -> None:
         """Record the release, which is whole and has not got its place; a repetition becomes free."""
         ledger, dataset, cells = self._payer.ledger, self._payer.dataset, self._cells.hexdigest()
-        if self._show is not None and (number := ledger.recorded(dataset, cells)) is not None:
-            if self._reserved:
-                ledger.void(self._price.name, why=f"its cells are those of release {number}")
-                self._reserved = False
-            self.number, self._repeated = ledger.repeat(dataset, cells=cells, rows=self._cells.rows), cells
+        if self._show is not None and ledger.recorded(dataset, cells) is not None:
+            own = self._price.name if self._reserved else None
+            self.number = ledger.repeat(dataset, cells=cells, rows=self._cells.rows, release=own)
+            self._reserved, self._repeated = False, cells
             return
         if not self._reserved:
             raise InputError(
@@ -215,9 +218,9 @@ class Bill:
         return replace(
             options,
             on_originals=self.look,
-            before_words=_in_turn(self.reserve, options.before_words, self.begin),
-            on_released=_in_turn(self.released, options.on_released),
-            before_commit=_in_turn(options.before_commit, self.confirm),
+            before_words=in_turn(self.reserve, options.before_words, self.begin),
+            on_released=in_turn(self.released, options.on_released),
+            before_commit=in_turn(options.before_commit, self.confirm),
         )
 
     @contextmanager
@@ -231,7 +234,7 @@ class Bill:
 
     def settle(self, failure: BaseException) -> None:
         """After this failure take the charge back where nothing was drawn, else say that it stays."""
-        if self._reserved and not self._drawn:
+        if self._reserved and not self._resumed:
             self._void("it failed before any report was drawn")
         elif self._reserved or self._confirmed or self._was_reserved():
             self._keep()
@@ -266,7 +269,7 @@ class Bill:
         self._payer.tell(f"note: the charge stays ({self})")
 
     def _void(self, why: str) -> None:
-        """Take the charge back; where the ledger cannot be written it stays."""
+        """Take the charge back; where words are begun, or the ledger cannot be written, it stays."""
         try:
             self._payer.ledger.void(self._price.name, why=why)
         except BudgetOptError:
@@ -294,7 +297,7 @@ def _require_private(allocation: Allocation) -> None:
     verify_privacy(allocation).require()
 
 
-def _in_turn(*calls: Callable[..., None] | None) -> Callable[..., None]:
+def in_turn(*calls: Callable[..., None] | None) -> Callable[..., None]:
     """One call for several, of which some may not be wanted."""
 
     def together(*arguments: object) -> None:

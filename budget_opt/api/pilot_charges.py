@@ -4,13 +4,16 @@ A pilot is charged like a release of one cluster: its epsilon to the record, to 
 and once to each group that it touches. It counts as one of the releases of the data set.
 
 A problem that states `private data, epsilon E` says that E has been spent; nothing in it says by which
-pilot. So each confirmed pilot of the ledger pays once, for the problems that come first, and everything else
+pilot. So each confirmed pilot of the ledger pays once, for the problems that come first and could be made
+from it: the pilot read every attribute of a moment with a weight. Everything else
 is charged E in one reservation with the first release: both are spent, or neither. Problems that
 differ in nothing but name and total were made once. Any other problem is made anew as far as anybody can
 tell, and is charged again: the safe side. Where one pilot gave several problems, state E in the first
 that is released, and `private data, epsilon 0` in the others: made from what is paid for.
+A pilot that is on no record may use the credit of another one on the same attributes: then its epsilon is
+not counted.
 
-That a release has paid for the making, or had a pilot that did, stands in its name in the ledger. Such names
+That a release has paid for the making, or which pilots did, stands in its name in the ledger. Such names
 begin as nobody else's may. It counts once the release is confirmed; of releases at the same moment, or after
 one that was killed, each pays.
 """
@@ -18,8 +21,9 @@ one that was killed, each pays.
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -30,6 +34,7 @@ from budget_opt.ledger.account import Release
 from budget_opt.ledger.amounts import decimal_of, plus
 from budget_opt.ledger.charge import Charge, Part
 from budget_opt.ledger.ledger import Ledger, Reservation
+from budget_opt.ledger.names import folded
 from budget_opt.model.documents import json_text
 from budget_opt.model.provenance import decimal_text, priced_fields, provenance_epsilon
 
@@ -55,6 +60,13 @@ class Price(NamedTuple):
     making: Fraction = Fraction(0)
 
 
+class _Credits(NamedTuple):
+    """What is `left` of each confirmed pilot, by its number; `lacking`: the tags that they do not cover."""
+
+    left: dict[int, Fraction]
+    lacking: set[str]
+
+
 def require_free_name(name: str) -> str:
     """The name of a caller's release; `InputError` for one that would say who paid for a making."""
     if name.startswith((PILOT, _MAKING, _PILOTED)):
@@ -73,10 +85,10 @@ def reserve_priced(payer: Payer, problem: Problem, charge: Charge, name: str) ->
     ledger, dataset = payer.ledger, payer.dataset
     price = priced(ledger, dataset, problem, charge, name)
     made = ledger.reserve(dataset, price.charge, price.name, ahead=payer.ahead)
-    if price.name.startswith(_PILOTED) and _credit(ledger.releases(dataset)) < 0:
+    if price.name.startswith(_PILOTED) and _tag(problem) in _credits(ledger.releases(dataset)).lacking:
         # another process was faster: the pilots on record have paid for its problem
         ledger.void(price.name, why="the pilots on record have paid for another problem")
-        price = _prices(problem, charge, name)[_MAKING]
+        price = _with_making(problem, charge, name)
         made = ledger.reserve(dataset, price.charge, price.name, ahead=payer.ahead)
     if price.making:
         payer.tell(
@@ -91,15 +103,19 @@ def priced(ledger: Ledger, dataset: str, problem: Problem, charge: Charge, name:
     owed = provenance_epsilon(problem)
     if owed == 0:
         return Price(name, charge)
-    releases, prices = ledger.releases(dataset), _prices(problem, charge, name)
-    counted = {one.name for one in releases if one.status != "void"}
-    for price in (*prices.values(), Price(name, charge)):
-        if price.name in counted:
-            return price
+    releases, both = ledger.releases(dataset), _with_making(problem, charge, name)
+    counted = [one.name for one in releases if one.status != "void"]
+    if both.name in counted:
+        return both
+    for one in counted:
+        if one == name or (one.startswith(_PILOTED) and _parsed(one)[::2] == (_tag(problem), name)):
+            return Price(one, charge)
     if _is_paid(releases, problem):
         return Price(name, charge)
-    credit = _credit([one for one in releases if not one.name.startswith(_PILOTED + _tag(problem))])
-    return prices[_PILOTED if owed <= credit else _MAKING]
+    pilots = _pilots_for(problem, releases)
+    if not pilots:
+        return both
+    return Price(f"{_PILOTED}{_tag(problem)}@{','.join(map(str, pilots))}-{name}", charge)
 
 
 def record_making(ledger: Ledger, dataset: str, problem: Problem, why: str) -> None:
@@ -113,7 +129,7 @@ def release_named(releases: Sequence[Release], name: str) -> Release | None:
     """The release of this name, whatever it has paid for; None where it is not in the ledger."""
     own = (_MAKING, _PILOTED)
     for one in releases:
-        if one.name == name or (one.name.startswith(own) and one.name.endswith(f"-{name}")):
+        if one.name == name or (one.name.startswith(own) and one.name.split("-", 3)[3:] == [name]):
             return one
     return None
 
@@ -135,6 +151,7 @@ def charged_pilot(
     marks.warn()
     payer.ledger.reserve(payer.dataset, cost, name, ahead=payer.ahead)
     try:
+        payer.ledger.begin(name)
         marks.remember()
         found = measure()
         result = payer.ledger.keyed(_RESULT)
@@ -147,14 +164,13 @@ def charged_pilot(
     return found
 
 
-def _prices(problem: Problem, charge: Charge, name: str) -> Mapping[str, Price]:
-    """What a release costs whose problem a pilot has paid for, and one that pays for it."""
+def _with_making(problem: Problem, charge: Charge, name: str) -> Price:
+    """What a release costs that pays for the making of its problem."""
     owed = provenance_epsilon(problem)
     making = _making(problem, owed)
     epsilon = plus(charge.epsilon, making.epsilon)
     both = replace(charge, parts=(*charge.parts, *making.parts), epsilon=epsilon)
-    end = _tag(problem) + name
-    return {_PILOTED: Price(_PILOTED + end, charge), _MAKING: Price(_MAKING + end, both, owed)}
+    return Price(f"{_MAKING}{_tag(problem)}-{name}", both, owed)
 
 
 def _is_paid(releases: Sequence[Release], problem: Problem) -> bool:
@@ -169,7 +185,7 @@ def _is_paid(releases: Sequence[Release], problem: Problem) -> bool:
 
 
 def _tag(problem: Problem) -> str:
-    return f"{decimal_text(provenance_epsilon(problem))}-{_digest(problem)}-"
+    return f"{decimal_text(provenance_epsilon(problem))}-{_digest(problem)}"
 
 
 def _digest(problem: Problem) -> str:
@@ -181,16 +197,58 @@ def _digest(problem: Problem) -> str:
     return hashlib.sha256(json_text(document).encode()).hexdigest()
 
 
-def _credit(releases: Sequence[Release]) -> Fraction:
-    """What the pilots on record have paid, less what the problems have used of it."""
+def _credits(releases: Sequence[Release]) -> _Credits:
+    """What the pilots on record have paid, less what problems have used of it, in their order."""
     pilots = [one for one in releases if one.name.startswith(PILOT) and one.status == "confirmed"]
-    paid = sum((Fraction(one.charge.epsilon) for one in pilots), Fraction(0))
-    used = {
-        tuple(one.name.removeprefix(_PILOTED).split("-")[:2])
-        for one in releases
-        if one.name.startswith(_PILOTED) and one.status != "void"
-    }
-    return paid - sum((Fraction(epsilon) for epsilon, _ in used), Fraction(0))
+    left, lacking = {one.number: Fraction(one.charge.epsilon) for one in pilots}, set[str]()
+    used = dict[str, tuple[int, ...]]()
+    for one in releases:
+        if one.name.startswith(_PILOTED) and one.status != "void":
+            tag, numbers, _ = _parsed(one.name)
+            used.setdefault(tag, numbers)
+    for tag, numbers in used.items():
+        owed = Fraction(tag.split("-")[0])
+        for number in numbers:
+            taken = min(owed, left[number])
+            left[number] -= taken
+            owed -= taken
+        if owed > 0:
+            lacking.add(tag)
+    return _Credits(left, lacking)
+
+
+def _pilots_for(problem: Problem, releases: Sequence[Release]) -> tuple[int, ...]:
+    """The numbers of the pilots on record that together pay for a problem; none where they cannot.
+
+    Releases of one problem at the same moment name the same pilots. Of those that read all that has a
+    weight, which read least come first: others may pay for more problems.
+    """
+    for one in releases:
+        if one.name.startswith(_PILOTED + _tag(problem)) and one.status != "void":
+            return _parsed(one.name)[1]
+    weighted = {folded(name) for one in problem.moments if one.weight > 0 for name in one.attributes}
+    left, owed = _credits(releases).left, provenance_epsilon(problem)
+    read = {one.number: _members(one.charge) for one in releases if one.number in left}
+    found = list[int]()
+    for number in sorted(left, key=lambda number: (len(read[number]), number)):
+        if weighted and weighted <= read[number] and left[number] > 0:
+            found.append(number)
+            owed -= left[number]
+            if owed <= 0:
+                return tuple(found)
+    return ()
+
+
+def _members(charge: Charge) -> frozenset[str]:
+    """All attributes of a charge, as ledgers tell them apart."""
+    return frozenset[str]().union(*(members for members, _ in charge.by_members))
+
+
+def _parsed(name: str) -> tuple[str, tuple[int, ...], str]:
+    """The tag, the pilots and the caller's name, from that of a release whose problem pilots paid for."""
+    epsilon, made, own = name.removeprefix(_PILOTED).split("-", 2)
+    digest, _, pilots = made.partition("@")
+    return f"{epsilon}-{digest}", tuple(map(int, re.findall(r"\d+", pilots))), own
 
 
 def _making(problem: Problem, owed: Fraction) -> Charge:

@@ -3,10 +3,10 @@
 Keyed words by position: the same cell has the same report in every run. Everything is made in a hidden
 folder beside the target; table, allocation and manifest get their places when all three are whole.
 
-The original is known again by path, size and times of change, and is not read to be compared. A change that
-keeps all of them is not noticed: the release then holds, row by row, reports of the table as it was read. To
-privacy that is no harm, as every category of a cell has a keyed word of its own, and a changed cell that is
-drawn again is a first report of what it holds now; but the bytes are not those of a run without a stop.
+The original is known again by path, size and times of change. Where a ledger pays it is read through first in
+every run, and its cells must be those of the first one, in their order: words are known by position, so that
+rows which changed places would get a second report of the same people. Without a ledger it is not read to be
+compared: a change that keeps size and times is not noticed, and who makes one has a second release.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from budget_opt.allocation import Allocation
-from budget_opt.api.charging import Bill, Payer, new_name
+from budget_opt.api.charging import Bill, Payer, in_turn, new_name
 from budget_opt.api.completed import completed, published_before, said_of_report
 from budget_opt.api.publishing import (
     ALLOCATION,
@@ -240,26 +240,27 @@ def _released(request: Request, unfinished: Unfinished, bill: Bill | None) -> Pu
     """Randomize the rows that are not done, and put table, allocation and manifest in their places."""
     from budget_opt.randomizer.files import FileOptions
     from budget_opt.randomizer.manifest import manifest
+    from budget_opt.randomizer.resuming.codes_digest import CodesDigest
     from budget_opt.randomizer.resuming.placing import Placement, place_all
     from budget_opt.randomizer.resuming.replay import replay
 
     places, place, digest = unfinished.places, request.place, digest_of(request.text)
-    watch = _watch(request, unfinished)
+    watch, cells = _watch(request, unfinished), CodesDigest(unfinished.release)
     options = FileOptions(
         row_order=request.row_order,
         overwrite=True,
         progress=request.progress,
         on_batch=None if watch is None else watch.judge.add,
-        before_words=None if bill is None else unfinished.begin_drawing,
+        before_words=None if bill is None else lambda: unfinished.begin_drawing(cells.hexdigest()),
         before_commit=None if watch is None else watch.verify,
         release=unfinished.release,
         checkpoints=unfinished,
     )
     if bill is not None:
-        looked = unfinished.journal.drawing
         options = bill.watching(options)
-        # once: a later run draws what is left, and its data are known by their marks
-        options = replace(options, on_originals=None if looked else options.on_originals)
+        # the marks of the data are made once; a later run reads them to see that they are the same
+        marked = None if unfinished.journal.drawing else options.on_originals
+        options = replace(options, on_originals=in_turn(marked, cells.add))
     with all_or_nothing(place.internal):
         if options.on_batch is not None:
             done = unfinished.journal.rows

@@ -67,11 +67,15 @@ def strengths(
         found = bo.pilot_strengths(data, asked, epsilon=epsilon, charge_to=pays)
         if pays is None:
             note(NOT_CHARGED)
+    document = found.to_dict()
+    try:
+        if not as_json:
+            out(str(found))
+        weighted = found.apply(asked)
+        document["problem"] = weighted.to_dict()
+        weighted.write(output)
+    finally:
+        if as_json:
+            out_json(document)  # paid for, even where it gives no weights or they cannot be written
     if not as_json:
-        out(str(found))  # paid for, even where it gives no weights
-    weighted = found.apply(asked)
-    weighted.write(output)
-    if as_json:
-        out_json({**found.to_dict(), "problem": weighted.to_dict()})
-    else:
         out(f"written: {output}, its weights being {weighted.provenance.weights}")

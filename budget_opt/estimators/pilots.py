@@ -8,6 +8,8 @@ absolute differences, whatever the data, and `discrete_laplace` noise of rate E 
 drawn anew for each, makes all tables together E-differentially private; no theorem of composition is needed
 for it. Shares, marginals, strengths and weights are computed from the noisy tables and n alone, and cost
 nothing more. Nothing else of the data is looked at, except that a cell outside its domain stops everything.
+The time that a pilot takes depends on the noise that is drawn, since draws are rejected until one fits:
+whoever can measure it learns something of the noise, which the epsilon does not count.
 """
 
 from __future__ import annotations

@@ -50,11 +50,6 @@ class Strengths:
         """True where an epsilon bounds what the strengths tell about any record."""
         return self.epsilon is not None
 
-    @property
-    def attributes(self) -> tuple[str, ...]:
-        """The attributes that were read: a ledger charges `epsilon` to the record and to each of these."""
-        return tuple(dict.fromkeys(name for names in self.strengths for name in names))
-
     def without_weak(self, least: float) -> Strengths:
         """A copy in which strengths below `least` are 0."""
         kept = {names: one if one >= least else 0.0 for names, one in self.strengths.items()}

@@ -14,12 +14,16 @@ from budget_opt.ledger.charge import Charge
 from budget_opt.ledger.names import folded
 
 Status = Literal["reserved", "confirmed", "void", "outside"]
-"""Spent and perhaps released; spent and released; nothing spent or released; released without this ledger."""
+"""Spent and perhaps released; spent and released; given back: nothing was drawn, or its cells were recorded
+before; released without this ledger."""
 
 
 @dataclass(slots=True)
 class Release:
-    """One release of a data set: the number it has there, and where in the ledger it begins and is closed."""
+    """One release of a data set: the number it has there, and where in the ledger it begins and is closed.
+
+    `begun` says that its words may have been drawn.
+    """
 
     dataset: str
     name: str
@@ -28,6 +32,7 @@ class Release:
     charge: Charge
     status: Status
     closed: int | None = None
+    begun: bool = False
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,12 @@ def reserve(state: State, dataset: str, charge: Charge, release: str, *, ahead: 
     return new_event("reserve", dataset=dataset, release=release, charge=charge.to_dict(), ahead=ahead)
 
 
+def begin(state: State, release: str) -> Event | None:
+    """A reserved release whose words are drawn from here on; none where that is known."""
+    found = _spent(state, release)
+    return None if found.begun or found.status == "confirmed" else new_event("begun", release=release)
+
+
 def confirm(state: State, release: str, *, cells: str, rows: int, allocation_sha256: str) -> Event | None:
     """A reserved release that is there; none where it is confirmed with these cells already."""
     found = _spent(state, release)
@@ -84,12 +90,12 @@ def confirm(state: State, release: str, *, cells: str, rows: int, allocation_sha
 
 
 def void(state: State, release: str, why: str) -> Event | None:
-    """A reservation that is given back; none where it was."""
+    """A reservation of which no word was drawn, and which is given back; none where it was."""
     found = state.releases.get(release)
     if found is not None and found.status == "void":
         return None
-    if _spent(state, release).status != "reserved":
-        raise InputError(f"release {release}: was released, so it stays spent.")
+    if _reserved(state, release).begun:
+        raise InputError(f"release {release}: its words were drawn, so it stays spent.")
     return new_event("void", release=release, why=why)
 
 
@@ -114,13 +120,20 @@ def add_release(
     )
 
 
-def repeat(state: State, dataset: str, *, cells: str, rows: int) -> Event:
-    """The same cells once more."""
+def repeat(state: State, dataset: str, *, cells: str, rows: int, release: str | None = None) -> Event:
+    """The same cells once more; the `release` is what was reserved for them, and is given back.
+
+    A reservation has no cells on record, so that those are another release's.
+    """
     if cells not in account_of(state, dataset).cells:
         raise InputError(
             f"{dataset}: no recorded release has these cells, so it is another one, which costs. Reserve it."
         )
-    return new_event("repeat", dataset=dataset, cells=cells, rows=rows)
+    if release is None:
+        return new_event("repeat", dataset=dataset, cells=cells, rows=rows)
+    if (other := _reserved(state, release).dataset) != dataset:
+        raise InputError(f"release {release}: is reserved for {other}, and these cells are of {dataset}.")
+    return new_event("repeat", dataset=dataset, cells=cells, rows=rows, release=release)
 
 
 def remember(state: State, dataset: str, fingerprints: Iterable[str]) -> Event | None:
@@ -149,6 +162,14 @@ def _require_same(found: Release, dataset: str, charge: Charge) -> None:
         raise InputError(f"release {found.name}: stands for another release. Take a new random id.")
     if found.status == "void":
         raise InputError(f"release {found.name}: was given up. Take a new random id.")
+
+
+def _reserved(state: State, release: str) -> Release:
+    """A release that was reserved, and neither confirmed nor given back."""
+    found = _spent(state, release)
+    if found.status != "reserved":
+        raise InputError(f"release {release}: was released, so it stays spent.")
+    return found
 
 
 def _spent(state: State, release: str) -> Release:

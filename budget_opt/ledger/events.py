@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypeAlias, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
@@ -75,6 +75,13 @@ class Reserve(_Event):
     ahead: bool
 
 
+class Begun(_Event):
+    """From here on its words are drawn, so that nobody can give it back."""
+
+    kind: Literal["begun"]
+    release: _Text
+
+
 class Confirm(_Event):
     """It was released; `cells` is the keyed digest of what was."""
 
@@ -93,12 +100,13 @@ class Void(_Event):
 
 
 class Repeat(_Event):
-    """The same cells once more, free."""
+    """The same cells once more, free; what was reserved for that, under the name `release`, is given back."""
 
     kind: Literal["repeat"]
     dataset: _Text
     cells: _Digest
     rows: _Count
+    release: NotRequired[_Text]
 
 
 class Outside(_Event):
@@ -141,7 +149,18 @@ class Older(_Event):
 
 
 Event: TypeAlias = (
-    Begin | Register | Change | Reserve | Confirm | Void | Repeat | Outside | Data | Acknowledge | Older
+    Begin
+    | Register
+    | Change
+    | Reserve
+    | Begun
+    | Confirm
+    | Void
+    | Repeat
+    | Outside
+    | Data
+    | Acknowledge
+    | Older
 )
 
 _READER: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])

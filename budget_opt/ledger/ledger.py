@@ -53,8 +53,9 @@ class Ledger:
     """What has been spent on each data set, in one file that several processes may use at once.
 
     Every call opens the file, brings itself up to what others wrote, and ends with everything on the disk; a
-    call that raises has recorded nothing. The order is reserve, release, confirm: what is reserved is spent
-    unless it is voided, so that a crash between never leaves a release that is not counted.
+    call that raises has recorded nothing. The order is reserve, begin, release, confirm: what is reserved is
+    spent, and can be voided until its first word is drawn, so that a crash between never leaves a release
+    that is not counted.
 
     That it is replaced by an older copy is noticed for the same user on the same machine, by a small file in
     the state directory. Elsewhere, and after any doubt, `check` it with the manifests of all releases.
@@ -204,6 +205,14 @@ class Ledger:
         )
         return _reservation(self._record.write(decide), release)
 
+    def begin(self, release: str) -> None:
+        """Record that the words of a reserved release are drawn from here on: nobody can void it any more.
+
+        To be called before the first word. The same once more changes nothing. Raises `InputError` for an
+        id that is not reserved, or is void: then nothing may be drawn.
+        """
+        self._record.write(partial(decisions.begin, release=release))
+
     def confirm(self, release: str, *, cells: str, rows: int, allocation_sha256: str) -> Reservation:
         """Record that a reserved release is there: `cells` is the keyed digest of all that was released.
 
@@ -216,10 +225,10 @@ class Ledger:
         return _reservation(self._record.write(decide), release)
 
     def void(self, release: str, why: str = "nothing was drawn") -> None:
-        """Give back what was reserved. Only where it failed before its first word was drawn.
+        """Give back what was reserved. Only for a release of which no word was drawn.
 
-        Everything else that fails stays spent: a report that was drawn may have been read. Voiding
-        once more changes nothing. Raises `InputError` for an id that is not reserved, or is confirmed.
+        Everything else that fails stays spent: a report that was drawn may have been read. Voiding once more
+        changes nothing. Raises `InputError` for an id that is not reserved, has begun, or is confirmed.
         """
         require_text(why, "why")
         self._record.write(partial(decisions.void, release=release, why=why))
@@ -272,12 +281,16 @@ class Ledger:
         with self._record.reading() as (state, _):
             return account_of(state, dataset).cells.get(cells)
 
-    def repeat(self, dataset: str, *, cells: str, rows: int) -> int:
+    def repeat(self, dataset: str, *, cells: str, rows: int, release: str | None = None) -> int:
         """Record that a release went out once more, which is free; the number of the one that it repeats.
 
-        Raises `InputError` where no confirmed release of the data set has exactly these cells.
+        Where it was reserved, under the name `release`, the same event gives that back, begun or not: the
+        words that were drawn gave these `cells` and no others, which only a keyed release can know, and
+        which the caller answers for. Raises `InputError` where no confirmed release of the data set has
+        exactly these cells, and for a `release` that is not reserved for it, or is confirmed.
         """
-        state = self._record.write(partial(decisions.repeat, dataset=dataset, cells=cells, rows=rows))
+        decide = partial(decisions.repeat, dataset=dataset, cells=cells, rows=rows, release=release)
+        state = self._record.write(decide)
         return state.accounts[dataset].cells[cells]
 
     def remember(self, dataset: str, fingerprints: Iterable[str]) -> None:

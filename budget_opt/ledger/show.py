@@ -24,7 +24,7 @@ _MOST = 200
 """Releases in a table: the last ones."""
 _MEANING = {
     "reserved": "started, and never finished or not yet; it counts as spent",
-    "void": "given back before anything was released; it counts nothing",
+    "void": "given back: nothing was drawn, or its cells were recorded before; it counts nothing",
     "outside": "made without this ledger and counted by hand",
 }
 """What becomes of a release, other than that it is there."""
@@ -190,17 +190,21 @@ def shown(account: Account, events: Mapping[int, Event]) -> ShownDataset:
         caps=account.caps,
         spent=account.spent(),
         left=account.left(),
-        releases=tuple(_release(release, events) for release in releases),
+        releases=tuple(_release(release, events, account.cells) for release in releases),
         changes=tuple(changes),
         repeats=tuple(repeats),
         accepted=tuple(accepted),
     )
 
 
-def _release(release: Release, events: Mapping[int, Event]) -> ShownRelease:
+def _release(release: Release, events: Mapping[int, Event], cells: Mapping[str, int]) -> ShownRelease:
     begun = events[release.event]
     closed = None if release.closed is None else events[release.closed]
-    ending = begun if closed is None else closed
+    ending, why = begun if closed is None else closed, ""
+    if ending["kind"] in ("void", "outside"):
+        why = ending["why"]
+    elif ending["kind"] == "repeat":
+        why = f"its cells are those of release {cells[ending['cells']]}"
     return ShownRelease(
         number=release.number,
         time=begun["time"],
@@ -210,6 +214,6 @@ def _release(release: Release, events: Mapping[int, Event]) -> ShownRelease:
         rows=ending["rows"] if ending["kind"] in ("confirm", "outside") else None,
         allocation_sha256=release.charge.allocation_sha256,
         release=release.name,
-        why=ending["why"] if ending["kind"] in ("void", "outside") else "",
+        why=why,
         is_pilot=release.name.startswith(_PILOT),
     )

@@ -29,6 +29,7 @@ class State:
             "register": self._register,
             "change": self._change,
             "reserve": self._reserve,
+            "begun": self._begun,
             "confirm": self._confirm,
             "void": self._void,
             "repeat": self._repeat,
@@ -99,24 +100,40 @@ class State:
             known = self._charges[stated["allocation_sha256"]] = (stated, Charge.from_dict(stated))
         return known[1]
 
-    def _close(self, release: str, status: Status) -> Release:
+    def _reserved(self, release: str) -> Release:
         found = self.releases.get(release)
         if found is None or found.status != "reserved":
             raise ValueError(f"the release {release!r} is not reserved")
+        return found
+
+    def _close(self, release: str, status: Status) -> Release:
+        found = self._reserved(release)
         found.status, found.closed = status, self.count
         return found
+
+    def _give_back(self, release: str) -> None:
+        found = self._close(release, "void")
+        self.accounts[found.dataset].take_back(found.charge)
+
+    def _begun(self, event: events.Begun) -> None:
+        self._reserved(event["release"]).begun = True
 
     def _confirm(self, event: events.Confirm) -> None:
         found = self._close(event["release"], "confirmed")
         self.accounts[found.dataset].cells.setdefault(event["cells"], found.number)
 
     def _void(self, event: events.Void) -> None:
-        found = self._close(event["release"], "void")
-        self.accounts[found.dataset].take_back(found.charge)
+        if self._reserved(event["release"]).begun:
+            raise ValueError(f"the release {event['release']!r} was drawn")
+        self._give_back(event["release"])
 
     def _repeat(self, event: events.Repeat) -> None:
         if event["cells"] not in self._account(event["dataset"]).cells:
             raise ValueError("it repeats a release that is not there")
+        if "release" in event:
+            if self._reserved(event["release"]).dataset != event["dataset"]:
+                raise ValueError(f"the release {event['release']!r} is of another data set")
+            self._give_back(event["release"])
 
     def _data(self, event: events.Data) -> None:
         self._account(event["dataset"]).fingerprints.update(event["fingerprints"])

@@ -31,7 +31,6 @@ FOLDER = "ledgers"
 BUSY_SECONDS = 30.0
 """How long one waits for others who append."""
 _ID = re.compile("[0-9a-f]{32}")
-_HASH = re.compile("[0-9a-f]{64}")
 
 
 def witness_path(ledger: str) -> Path:

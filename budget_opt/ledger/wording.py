@@ -51,8 +51,8 @@ def _left(one: Exceeded) -> str:
 def rows_of_one(caps: Caps) -> str:
     """How many rows a person has, as it was registered."""
     if caps.max_rows == 1:
-        return "each person has at most 1 row (not checked)"
-    return f"each person has at most {caps.max_rows} rows (not checked), and each of them costs"
+        return "each person has at most 1 row (not checked by the ledger)"
+    return f"each person has at most {caps.max_rows} rows (not checked by the ledger), and each of them costs"
 
 
 def unknown(dataset: str, twin: str | None, known: Sequence[str]) -> str:

@@ -4,6 +4,8 @@
 release of a whole table, in memory or in a file, looks at the column of persons first, and releases nothing
 where one of them has more. What sees a part of the rows alone, as `BatchRandomizer` and `LocalRandomizer` do,
 cannot know; who brings the parts together must see to it.
+
+Persons are told apart by equal ids, case and blanks included: one whose id is spelled in two ways is two.
 """
 
 from __future__ import annotations

@@ -27,10 +27,10 @@ as bins, together with any change of the rows.
   out: all sorted columns are alike.
 
 **What they tell who holds them.** The marks are made under a key of the ledger and lie in the ledger beside
-it: who has the file can test guesses. A byte a column and two bits a sampled row confirm a guess by a factor
-of 256 for a column's counts as a whole, and of 3 for one person's record, where that was sampled; nobody can
-read a record out of them. That is outside the guarantee all the same: the ledger stays where the originals
-are, and is never passed on.
+it. Who has the ledger, so the key and the marks, and knows all records but one can read that one out of the
+marks, column by column: a wrong category passes one time in 256. Who knows less can test guesses about whole
+columns and rows, and a mark can refute one with certainty. So the ledger is to be kept like the originals:
+where they are, and never passed on.
 """
 
 from __future__ import annotations

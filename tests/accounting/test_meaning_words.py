@@ -133,6 +133,8 @@ def test_persons_and_waves_are_told_with_their_losses() -> None:
         in (said("person"))
     )
     assert "A person, told by the column pid, has one record" in said("one record each")
+    apart = "Persons are told apart by equal ids, case and blanks included."
+    assert all((apart in said(name)) == ("unit" in fields) for name, fields in FIELDS.items())
     assert "4 releases of the same people are planned" in said("waves")
     assert "it is 6 nats for a record: odds change by a factor of at most 404" in said("waves")
     assert "it is 15 nats for a person: odds change by a factor of at most 3,269,018, which is no useful" in (

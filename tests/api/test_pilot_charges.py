@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 import budget_opt as bo
+from budget_opt.api.pilot_charges import release_named, reserve_priced
 from budget_opt.api.recording import record_release
 
 NAMES = ("a", "b", "c")
@@ -30,7 +32,9 @@ def problem(weight: float = 1.0, epsilon: str = "0.5", total: float = 2.0) -> bo
     return asked.with_fields(provenance=origin)
 
 
+@cache
 def allocation(weight: float = 1.0, epsilon: str = "0.5", total: float = 2.0) -> bo.Allocation:
+    """The same one at every call: another is made at another second, and so is another allocation."""
     return bo.uniform(problem(weight, epsilon, total))
 
 
@@ -77,8 +81,8 @@ def test_the_making_is_charged_with_a_release_by_hand_and_once(payer: bo.Payer) 
 
 def test_the_making_is_given_back_with_its_release_alone(payer: bo.Payer) -> None:
     """Until its release is there, each that is reserved pays."""
-    payer.reserve(allocation(), "first")
-    payer.reserve(allocation(), "second")
+    for name in ("first", "second"):
+        reserve_priced(payer, allocation().question, bo.Charge.of(allocation()), name)
     assert spent(payer) == 5.0
     first, second = (one.name for one in payer.ledger.releases("study"))
     payer.ledger.void(first)
@@ -120,13 +124,75 @@ def test_two_pilots_on_record_pay_for_two_problems(payer: bo.Payer) -> None:
     assert spent(payer) == 1.0 + 4.0
 
 
+FOUR = ("a", "b", "c", "d")
+WIDE = pd.DataFrame({name: np.random.default_rng(i).integers(0, 3, 500) for i, name in enumerate(FOUR)})
+
+
+def pair(*names: str, epsilon: str = "", weight: float = 1.0) -> bo.Problem:
+    """A problem about one pair of four attributes; `epsilon` is what its pilot has cost."""
+    origin = {"weights": f"private data, epsilon {epsilon}"} if epsilon else {}
+    return bo.Problem(
+        total_epsilon=2.0,
+        attributes=[bo.Attribute(name, categories=3) for name in FOUR],
+        moments=[bo.CrossMoment(*names, weight=weight)],
+        provenance=origin,
+    )
+
+
+def price(payer: bo.Payer, asked: bo.Problem) -> float:
+    """What the release of this problem costs in all."""
+    before = spent(payer)
+    bo.randomize(WIDE, bo.uniform(asked), charge_to=payer)
+    return spent(payer) - before
+
+
+def test_a_pilot_on_record_pays_for_no_problem_on_attributes_that_it_did_not_read(payer: bo.Payer) -> None:
+    bo.pilot_strengths(WIDE, pair("a", "b"), epsilon=0.5, charge_to=payer)
+    bo.pilot_strengths(WIDE, pair("c", "d"), epsilon=0.5)
+    assert price(payer, pair("c", "d", epsilon="0.5")) == 2.5
+    assert spent(payer) == 3.0
+    assert price(payer, pair("b", "c", epsilon="0.5")) == 2.5
+    floors = [bo.CrossMoment("a", "b", weight=0.0, floor=0.01)]
+    unweighted = pair("a", "b", epsilon="0.5").with_fields(objective="min_epsilon", moments=floors)
+    assert price(payer, unweighted) == 2.5
+    assert price(payer, pair("a", "b", epsilon="0.5")) == 2.0
+
+
+def test_each_problem_has_the_pilot_that_read_least_beside_its_attributes(payer: bo.Payer) -> None:
+    wide = pair("a", "b").with_fields(moments=[bo.CrossMoment("a", "b"), bo.CrossMoment("c", "d")])
+    for asked in (wide, pair("c", "d"), pair("a", "b")):
+        bo.pilot_strengths(WIDE, asked, epsilon=0.5, charge_to=payer)
+    assert price(payer, pair("a", "b", epsilon="0.5")) == 2.0
+    assert price(payer, pair("c", "d", epsilon="0.5")) == 2.0
+    assert price(payer, pair("a", "d", epsilon="0.5")) == 2.0
+    assert price(payer, pair("a", "c", epsilon="0.5")) == 2.5
+
+
+def test_pilots_on_record_pay_together_for_a_problem_that_was_made_from_both(payer: bo.Payer) -> None:
+    for _pilot in range(2):
+        bo.pilot_strengths(WIDE, pair("a", "b"), epsilon=0.5, charge_to=payer)
+    assert price(payer, pair("a", "b", epsilon="0.75")) == 2.0
+    assert price(payer, pair("a", "b", epsilon="0.3", weight=2.0)) == 2.3
+    assert price(payer, pair("a", "b", epsilon="0.25", weight=2.0)) == 2.0
+
+
 def test_a_pilot_that_failed_pays_for_no_problem(payer: bo.Payer, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
         broken.setattr("budget_opt.randomizer.entropy.os.urandom", lambda count: b"")
         with pytest.raises(bo.RandomSourceError):
             pilot(payer)
+    (failed,) = payer.ledger.releases("study")
+    with pytest.raises(bo.InputError, match="its words were drawn, so it stays spent"):
+        payer.ledger.void(failed.name)
     bo.randomize(TABLE, allocation(), charge_to=payer)
     assert spent(payer) == 0.5 + 2.5
+
+
+def test_a_release_is_found_by_its_own_name_whole(payer: bo.Payer) -> None:
+    payer.reserve(allocation(), "survey-first")
+    releases = payer.ledger.releases("study")
+    assert release_named(releases, "survey-first") == releases[0]
+    assert release_named(releases, "first") is None
 
 
 def test_r18_of_two_problems_at_the_same_moment_one_has_the_pilot(

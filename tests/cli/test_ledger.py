@@ -128,7 +128,7 @@ def test_show_says_caps_spent_left_and_every_release(place: Path, capsys: pytest
     assert run("show", "--dataset", "d") == 0
     text = capsys.readouterr().out
     for words in (
-        "each person has at most 2 rows (not checked), and each of them costs",
+        "each person has at most 2 rows (not checked by the ledger), and each of them costs",
         "total 1 0.6 0.4",
         "attribute a 0.5 0.4 0.1",
         "confirmed 0.15 3 000000000000",
@@ -271,7 +271,7 @@ def test_show_says_what_everything_means(capsys: pytest.CaptureFixture[str]) -> 
     run("add", ":smile: x", "--total", "9", "--attribute", "a=10")
     captured = capsys.readouterr()
     assert ":smile: x" in captured.out
-    assert "each person has at most 1 row (not checked)" in captured.out
+    assert "each person has at most 1 row (not checked by the ledger)" in captured.out
     assert "note: the cap on attribute a, 10, is above that on the total, 9" in captured.err
     ledger = bo.Ledger.open(bo.Ledger.default_path())
     spend(ledger, ":smile: x", charge(("a", "1")), "pilot-7")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 from pathlib import Path
 
@@ -56,6 +57,21 @@ def kinds_of(steps: list[str]) -> list[int]:
     return [i + 1 for i, step in enumerate(steps) if step not in steps[:i]]
 
 
+HIDDEN = re.compile(r"\.([a-z]+\.json\.)?\w+\.part")
+"""What a kill may leave of a file in the making: "hidden" to people and to whatever lists a folder."""
+
+
+def require_only_what_is_documented(desk: PaidDesk) -> None:
+    """Beside the outputs, in the order in which they get their places, hidden names and nothing else."""
+    public, inside = (sorted((desk.folder / name).rglob("*")) for name in ("public", "inside"))
+    order = ("r.csv", "allocation.json", "manifest.json")
+    visible = {path.name for path in public if not HIDDEN.fullmatch(path.name)}
+    assert visible == set(order[: len(visible)])
+    assert {path.name for path in inside if not HIDDEN.fullmatch(path.name)} <= {"verification.json"}
+    if desk.statuses() != ["confirmed"]:
+        assert all(path.stat().st_size == 0 for path in public)
+
+
 @pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.slow)])
 def test_r23_a_release_that_is_killed_at_any_step_is_spent_before_anything_of_it_is_there(
     killable: Killable, tmp_path: Path, inputs: Path, monkeypatch: pytest.MonkeyPatch, every: int
@@ -72,6 +88,7 @@ def test_r23_a_release_that_is_killed_at_any_step_is_spent_before_anything_of_it
         spent, there = desk.spent(), desk.target.exists()
         assert spent == (COST if desk.statuses() else 0.0)
         assert desk.statuses() == ["confirmed"] or not there
+        require_only_what_is_documented(desk)
         seen.add((*desk.statuses(), there))
         for folder in ("public", "inside"):
             shutil.rmtree(desk.folder / folder, ignore_errors=True)
@@ -187,8 +204,27 @@ def test_r22_the_rows_of_a_killed_run_are_not_given_back_though_its_spool_is_tak
     assert (paid.spent(), paid.statuses()) == (COST, ["reserved"])
 
 
-def test_the_original_is_looked_through_once_however_often_a_release_is_killed(paid: PaidDesk) -> None:
-    """A later run draws the rest: the data of the first are known by their marks already."""
+@pytest.mark.parametrize("spool_taken", [False, True])
+def test_r22_rows_that_changed_places_get_no_second_report_from_a_release_that_was_killed(
+    paid: PaidDesk, spool_taken: bool
+) -> None:
+    """Words are known by position: the same people at other places would be a second noisy copy."""
+    data = paid.folder / "data.csv"
+    (header, *rows), changed = data.read_text().splitlines(keepends=True), data.stat()
+    paid.run(kill_before="os.link r.csv")
+    if spool_taken:
+        (paid.workplace / "rows.spool").unlink()
+    data.write_text("".join([header, *reversed(rows)]))
+    os.utime(data, ns=(changed.st_mtime_ns, changed.st_mtime_ns))
+    refused = paid.run()
+    assert refused.code == 2
+    assert "holds other cells, or in another order" in refused.said
+    assert not paid.target.exists()
+    assert (paid.spent(), paid.statuses()) == (COST, ["confirmed"])  # which it is before it gets its place
+
+
+def test_the_marks_of_an_original_are_made_once_however_often_a_release_is_killed(paid: PaidDesk) -> None:
+    """A later run reads the same data: they are known by their marks already."""
     paid.run(kill_before="os.link r.csv")
     marks = paid.ledger.fingerprints()["links"]
     assert len(marks) == 1

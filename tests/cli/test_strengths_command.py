@@ -122,3 +122,33 @@ def test_a_file_that_is_there_is_refused_before_anything_is_paid(place, capsys):
     assert noted.endswith("weighted.json: exists already, and is not overwritten. Choose another name.\n")
     assert Path("weighted.json").read_text() == "mine"
     assert bo.Ledger.open("ledger.db").left("study").total == 3.0
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.parametrize("weak", [False, True])
+def test_what_was_paid_for_is_printed_though_it_gives_no_file(place, capsys, monkeypatch, weak, as_json):
+    """Either no link is strong enough for a weight, or the new problem cannot be written."""
+    if weak:
+        told, measure = "no link is strong enough for a weight", bo.pilot_strengths
+        monkeypatch.setattr(bo, "pilot_strengths", lambda *of, **more: measure(*of, **more).without_weak(9))
+    else:
+        told = "the disk is full"
+
+        def fail(*_):
+            raise bo.InputError(told)
+
+        monkeypatch.setattr(bo.Problem, "write", fail)
+    paid = ("--epsilon", "0.5", "--dataset", "study", "--ledger", "ledger.db")
+    code, printed, noted = run(capsys, *paid, *(["--json"] if as_json else []))
+    assert code == 2
+    assert noted.startswith("InputError: ")
+    assert told in noted
+    assert "written" not in printed
+    if as_json:
+        document = json.loads(printed)
+        assert (document["epsilon"], len(document["moments"])) == (0.5, 2)
+        assert ("problem" in document) is not weak
+    else:
+        assert "Every record of the table has paid epsilon 0.5 for these" in printed
+    assert not Path("weighted.json").exists()
+    assert bo.Ledger.open("ledger.db").left("study").total == 2.5

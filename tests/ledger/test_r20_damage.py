@@ -12,6 +12,7 @@ import pytest
 import budget_opt as bo
 from budget_opt.errors import InputError, LedgerError
 from budget_opt.ledger import file
+from budget_opt.ledger.events import text_of
 from budget_opt.ledger.replay import Replay
 from tests.ledger.charges import charge, edit, forge, spend
 
@@ -255,6 +256,31 @@ def test_r20_an_event_that_cannot_be_is_refused_even_with_a_chain_that_fits(
         (text,) = database.execute("SELECT event FROM events WHERE number = ?", (number,)).fetchone()
     assert before in text
     forge(used.path, number, text.replace(before, after).encode())
+    found = refused(used.path)
+    assert reason in str(found)
+    assert found.row == number
+
+
+@pytest.mark.parametrize(
+    ("number", "before", "after", "reason"),
+    [
+        (11, '"release":"r4"', '"release":"r3"', "'r3' was drawn"),
+        (9, '"release":"r3"', '"release":"r2"', "'r2' is not reserved"),
+        (12, '"release":"r3"', '"release":"r2"', "'r2' is not reserved"),
+        (12, '"release":"r3"', '"release":"r5"', "'r5' is not reserved"),
+    ],
+)
+def test_r20_a_forged_event_gives_back_nothing_that_was_drawn(
+    used: bo.Ledger, number: int, before: str, after: str, reason: str
+) -> None:
+    for name in ("r3", "r4"):
+        used.reserve("d", charge(("a", "0.1")), name)
+        if name == "r3":
+            used.begin(name)
+    used.void("r4")
+    used.repeat("d", cells="d" * 64, rows=3, release="r3")
+    event = dict(used.events())[number]
+    forge(used.path, number, text_of(event).replace(before.encode(), after.encode()))
     found = refused(used.path)
     assert reason in str(found)
     assert found.row == number

@@ -73,6 +73,34 @@ def test_what_was_released_is_never_given_back(started: bo.Ledger) -> None:
         started.void(made.release)
 
 
+def test_what_was_drawn_is_never_given_back(started: bo.Ledger) -> None:
+    started.reserve("d", ASKED, "r1")
+    started.begin("r1")
+    events = len(started.events())
+    started.begin("r1")
+    assert len(started.events()) == events  # what has begun does not begin again
+    for ledger in (started, bo.Ledger.open(started.path)):
+        with pytest.raises(InputError, match="its words were drawn, so it stays spent"):
+            ledger.void("r1")
+    assert [(release.status, release.begun) for release in started.releases("d")] == [("reserved", True)]
+    started.confirm("r1", cells=CELLS, rows=3, allocation_sha256=ALLOCATION)
+    started.begin("r1")
+    assert started.left("d").total == 0.75
+
+
+def test_only_what_is_reserved_begins(started: bo.Ledger) -> None:
+    started.reserve("d", ASKED, "r1")
+    started.void("r1")
+    outside = started.add_release("d", ASKED, "by hand").release
+    for name in ("r1", outside, "another"):
+        with pytest.raises(InputError, match="is not reserved in this ledger"):
+            started.begin(name)
+    spend(started, "d", ASKED, "without")  # as older versions recorded it
+    events = len(started.events())
+    started.begin("without")
+    assert len(started.events()) == events
+
+
 def test_only_what_was_reserved_can_be_confirmed_and_only_as_it_was_charged(started: bo.Ledger) -> None:
     with pytest.raises(InputError, match="release r1: is not reserved"):
         started.confirm("r1", cells=CELLS, rows=3, allocation_sha256=ALLOCATION)
@@ -103,6 +131,36 @@ def test_the_same_cells_are_free_and_no_others(started: bo.Ledger) -> None:
     assert started.left("d").total == 0.5
     with pytest.raises(InputError, match="no recorded release has these cells"):
         started.repeat("d", cells="d" * 64, rows=3)
+
+
+def test_a_repetition_gives_back_in_one_event_what_was_reserved_and_drawn_for_it(started: bo.Ledger) -> None:
+    spend(started, "d", ASKED, "r1")
+    started.reserve("d", ASKED, "r2")
+    started.begin("r2")
+    events = len(started.events())
+    assert started.repeat("d", cells=CELLS, rows=3, release="r2") == 1
+    again = bo.Ledger.open(started.path)
+    (last,) = again.events()[events:]
+    assert (last[1]["kind"], last[1]["release"]) == ("repeat", "r2")
+    assert (again.left("d").total, again.releases("d")[1].status) == (0.75, "void")
+    assert again.shown()[0].releases[1].why == "its cells are those of release 1"
+    with pytest.raises(InputError, match="is not reserved"):
+        started.confirm("r2", cells="d" * 64, rows=3, allocation_sha256=ALLOCATION)
+
+
+def test_only_a_reservation_of_the_same_data_set_becomes_free(started: bo.Ledger) -> None:
+    started.register("e", bo.Caps(total=1.0))
+    spend(started, "d", ASKED, "r1")
+    spend(started, "d", ASKED, "r2", cells="d" * 64)
+    started.reserve("e", ASKED, "r3")
+    started.reserve("d", ASKED, "r4")
+    refused = {"r1": "was released", "r2": "was released", "r3": "is reserved for e", "r5": "is not reserved"}
+    for name, why in refused.items():
+        with pytest.raises(InputError, match=why):
+            started.repeat("d", cells=CELLS, rows=3, release=name)
+    with pytest.raises(InputError, match="no recorded release has these cells"):
+        started.repeat("d", cells="f" * 64, rows=3, release="r4")
+    assert (started.left("d").total, started.left("e").total) == (0.25, 0.75)
 
 
 def test_the_cells_of_another_data_set_are_not_free(started: bo.Ledger) -> None:

@@ -199,6 +199,7 @@ def test_a_journal_comes_back_as_it_was_written_and_holds_no_more_than_it_says(
             "report",
             "charge",
             "drawing",
+            "originals",
         ),
         "sha256",
     }

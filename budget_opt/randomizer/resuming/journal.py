@@ -56,7 +56,8 @@ class Journal(_Part):
     `new_folders` are those that were made for the target, the outermost first; `report` is the path of the
     internal report, once it is being written. `charge` is the name under which the ledger has this release:
     it is here before there is a charge, so that no later run can make a second one. `drawing`, with
-    a ledger, that the original has been read through and the charge made, so that words may have been drawn.
+    a ledger, that the original has been read through and the charge made, so that words may have been drawn;
+    `originals` is the keyed hash of its cells then.
     """
 
     circumstances: Circumstances
@@ -67,6 +68,7 @@ class Journal(_Part):
     report: str | None = None
     charge: str | None = None
     drawing: bool = False
+    originals: Annotated[str | None, Field(pattern="^[0-9a-f]{64}$")] = None
 
     def write(self, path: Path) -> None:
         """Put this journal in the place of the last one; `InputError` where it cannot be written."""

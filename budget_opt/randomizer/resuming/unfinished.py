@@ -74,10 +74,20 @@ class Unfinished:
         self._note(rows=rows, length=length)
         self._saved = time.monotonic()
 
-    def begin_drawing(self) -> None:
-        """Note that words are drawn from here on."""
+    def begin_drawing(self, originals: str) -> None:
+        """Note, before the first word, that the charge is made, and the hash of the cells that are drawn for.
+
+        In a later run they must be the same: words are known by position, so that rows which changed places
+        would get a second report of the same people. `InputError` where they are not.
+        """
         if not self.journal.drawing:
-            self._note(drawing=True)
+            self._note(drawing=True, originals=originals)
+        elif self.journal.originals not in (None, originals):
+            path = self.journal.circumstances.source.path
+            raise InputError(
+                f"{path}: holds other cells, or in another order, than when this release was begun. Restore "
+                "it, or drop the release with --abandon and begin anew."
+            )
 
     def all_randomized(self) -> None:
         """Note that no row is left to be read; a later run says so, and goes through what was not saved."""
