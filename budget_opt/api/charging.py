@@ -21,8 +21,8 @@ takes nothing back at all.
 nobody anything new. Fresh words never give one; the same `KeyedRelease` of the same table does. Where there
 is room it is reserved and begun like any other, and given back when its cells turn out to be recorded: by
 the event that records the repetition (`Ledger.repeat`), and by none before it. Where there is none it is
-first computed into its digest alone, and refused unless that is recorded: one that is shuffled waits in a file
-without a name meanwhile. It is shown to nobody but who has the key, and who has it needs no ledger to
+first computed into its digest alone, and refused unless that is recorded: one that is shuffled waits in a
+file without a name meanwhile. It is shown to nobody but who has the key, and who has it needs no ledger to
 compute it; a ledger counts the releases of those who go by it, and cannot hold those who do not.
 """
 
@@ -96,11 +96,11 @@ class Payer:
         """Charge a release that is made elsewhere, before its first word is drawn; which release it is.
 
         `name` stands for this release: the same once more is charged once, as when a job is run again. From
-        here on it is spent, whatever becomes of it. It stands for one `KeyedRelease`, with one key and number,
-        of one table: another key under the same name is another release, and is not noticed here. What the
-        problem says was made from the data is charged with it, where no pilot on record has paid for that. Raises `VerificationError` for an allocation that
-        overspends, `BudgetExceededError` where not enough is left, and `InputError` for a name that begins
-        as those of the ledger's own do.
+        here on it is spent, whatever becomes of it. It stands for one `KeyedRelease`, with one key and
+        number, of one table: another key under the same name is another release, and is not noticed here.
+        What the problem says was made from the data is charged with it, where no pilot on record has paid for
+        that. Raises `VerificationError` for an allocation that overspends, `BudgetExceededError` where not
+        enough is left, and `InputError` for a name that begins as those of the ledger's own do.
         """
         require_free_name(name)
         _require_private(allocation)
