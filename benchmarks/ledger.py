@@ -16,12 +16,11 @@ import sys
 import tempfile
 import time
 from contextlib import closing
+from decimal import Decimal
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-
-from decimal import Decimal  # noqa: E402
 
 import budget_opt as bo  # noqa: E402
 from budget_opt.ledger.charge import Part  # noqa: E402

@@ -1,11 +1,6 @@
 """The command line: one file between two steps, exit codes of DESIGN 4, JSON on request, clear errors."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import jsonschema
@@ -250,25 +245,6 @@ def test_the_original_beside_the_release_is_noticed(place, capsys):
     code, _, err = run(capsys, "randomize", "allocation.json", "data.csv", "-o", "r.csv")
     assert code == 0
     assert "lies in the folder of the release" in err
-
-
-def test_r28_ended_by_a_signal_a_release_leaves_nothing(place):
-    """SIGTERM is as orderly as Ctrl-C: no target, no temporary file, exit code 130."""
-    lines = Path("data.csv").read_text().splitlines()
-    Path("data.csv").write_text("\n".join([lines[0], *(lines[1:] * 5000)]) + "\n")
-    command = [sys.executable, "-m", "budget_opt", "randomize", "allocation.json", "data.csv"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(bo.__file__).parents[1])}
-    process = subprocess.Popen([*command, "-o", "new/r.csv"], env=environment, stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 60
-    while not list(Path().glob("new/.*.part")) and time.monotonic() < deadline and process.poll() is None:
-        time.sleep(0.002)
-    process.send_signal(signal.SIGTERM)
-    process.wait(60)
-    process.stderr.close()
-    if process.returncode == 0:
-        pytest.skip("the release was done before the signal came")
-    assert process.returncode == 130
-    assert not Path("new").exists()
 
 
 def test_a_split_that_gives_a_moment_up_says_so_and_releases_no_noise(place, capsys):
