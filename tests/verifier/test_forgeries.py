@@ -110,6 +110,13 @@ def outcome(allocation: bo.Allocation, **changes: Any) -> bo.Allocation:
     return replace(allocation, objective=replace(allocation.objective, **changes))
 
 
+ALL_OF_ONE_MATRIX = {
+    *("loss", "sampler", "figures", "composition", "planned loss", "composed loss"),
+    *("moment figures", "outcome", "floor"),
+}
+"""What else fails with a matrix that is none."""
+
+
 def question(allocation: bo.Allocation, **changes: Any) -> bo.Allocation:
     """Another question with the same hash, whose results are its own."""
     asked = allocation.question.with_fields(**changes)
@@ -142,33 +149,13 @@ FORGED: list[tuple[str, Forge, set[str]]] = [
     (
         "matrix",
         lambda a: attribute(a, "income", sampler=Sampler(2, 32, 2**31 - 5)),
-        {
-            "loss",
-            "sampler",
-            "figures",
-            "composition",
-            "planned loss",
-            "composed loss",
-            "moment figures",
-            "outcome",
-            "floor",
-        },
+        ALL_OF_ONE_MATRIX,
     ),
     # four other categories take all words, and none is left for the truth
     (
         "matrix",
         lambda a: attribute(a, "income", sampler=Sampler(2, 32, 2**30)),
-        {
-            "loss",
-            "sampler",
-            "figures",
-            "composition",
-            "planned loss",
-            "composed loss",
-            "moment figures",
-            "outcome",
-            "floor",
-        },
+        ALL_OF_ONE_MATRIX,
     ),
     ("loss", lambda a: sampler(a, "smoker", -(2**20)), {"sampler", "moment figures"}),
     ("sampler", lambda a: sampler(a, "region", 1), {"moment figures", "outcome"}),
