@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import ROUND_HALF_EVEN
 
-from budget_opt.tables.printing import NOTHING, digits_of, percent, trimmed
+from budget_opt.tables.printing import NOTHING, digits_of, percent, percent_at_most, trimmed
 
 NO_BREAK = "\u00a0"
 """Between a number and its unit."""
@@ -13,6 +13,11 @@ NO_BREAK = "\u00a0"
 def share(number: float | None) -> str:
     """A retention or probability as people say it."""
     return NOTHING if number is None else percent(number).replace(" ", NO_BREAK)
+
+
+def share_at_most(number: float) -> str:
+    """A probability that tells on somebody, rounded up."""
+    return percent_at_most(number).replace(" ", NO_BREAK)
 
 
 def whole_percent(share: float) -> str:

@@ -17,7 +17,11 @@ pytestmark = pytest.mark.usefixtures("nothing_is_drawn")
 
 
 def guarantee(allocation: bo.Allocation) -> Section:
-    (found,) = (one for one in content_of(allocation).sections if one.name == "guarantee")
+    return section(allocation, "guarantee")
+
+
+def section(allocation: bo.Allocation, name: str) -> Section:
+    (found,) = (one for one in content_of(allocation).sections if one.name == name)
     return found
 
 
@@ -52,6 +56,19 @@ def test_the_table_of_single_columns_has_the_figures_of_the_meaning_rounded_up()
     assert (
         table.rows[0][2] == "57.8\u00a0% to 95.7\u00a0%"
     )  # smokers are 20 %, so a reported one is less sure
+
+
+def test_the_split_tells_how_often_a_value_is_reported_as_the_command_line_does() -> None:
+    """Rounded up, as in `show`: two figures of one thing are one figure."""
+    allocation = hand_made(health())
+    (table,) = (block for block in section(allocation, "split").blocks if isinstance(block, Table))
+    stated = [row[-1].replace("\u00a0", " ") for row in table.rows[:-1]]
+    for cell, attribute in zip(stated, allocation.attributes, strict=True):
+        assert attribute.truth_probability <= float(cell.removesuffix(" %")) / 100 + 1e-15
+    lines = [line for line in str(allocation).splitlines() if line.strip()]
+    for cell, attribute in zip(stated, allocation.attributes, strict=True):
+        shown = next(line for line in lines if line.split()[0] == attribute.name)
+        assert shown.rstrip().endswith(cell)
 
 
 def test_the_guarantee_spells_out_records_persons_waves_public_columns_and_membership() -> None:

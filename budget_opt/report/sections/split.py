@@ -8,7 +8,7 @@ from budget_opt.allocation.show import group_lines
 from budget_opt.report import figures
 from budget_opt.report.blocks import Block, Paragraph, Section, Table, Warned
 from budget_opt.report.subject import Subject
-from budget_opt.report.words import column, listed, share
+from budget_opt.report.words import column, listed, share, share_at_most
 from budget_opt.tables.printing import NOTHING, at_most
 
 
@@ -59,7 +59,7 @@ def _row(attribute: AllocatedAttribute, total: float) -> tuple[str, ...]:
         share(attribute.epsilon / total) if total else NOTHING,
         odds_text(attribute.loss),
         share(attribute.retention),
-        share(attribute.truth_probability) if released else "not released",
+        share_at_most(attribute.truth_probability) if released else "not released",
     )
 
 
