@@ -60,11 +60,13 @@ if TYPE_CHECKING:
         InfeasibleError,
         InputError,
         LedgerError,
+        NoiseError,
         NotSolvedError,
         ProblemError,
         RandomSourceError,
         VerificationError,
     )
+    from budget_opt.estimators.counting import Counts
     from budget_opt.estimators.strengths import Strengths
     from budget_opt.explorer import explore
     from budget_opt.ledger.caps import Caps
@@ -92,6 +94,7 @@ _HOMES = {
     "Charge": "budget_opt.ledger.charge",
     "Codebook": "budget_opt.codebooks.codebook",
     "Comparison": "budget_opt.api.comparison",
+    "Counts": "budget_opt.estimators.counting",
     "CrossMoment": "budget_opt.model.moment",
     "DataError": "budget_opt.errors",
     "Explanation": "budget_opt.api.explaining",
@@ -108,6 +111,7 @@ _HOMES = {
     "LedgerError": "budget_opt.errors",
     "LocalRandomizer": "budget_opt.randomizer.local",
     "Meaning": "budget_opt.accounting.meaning",
+    "NoiseError": "budget_opt.errors",
     "NotSolvedError": "budget_opt.errors",
     "Privacy": "budget_opt.accounting.privacy",
     "Payer": "budget_opt.api.charging",
@@ -191,6 +195,7 @@ __all__ = [
     "Charge",
     "Codebook",
     "Comparison",
+    "Counts",
     "CrossMoment",
     "DataError",
     "Explanation",
@@ -207,6 +212,7 @@ __all__ = [
     "LedgerError",
     "LocalRandomizer",
     "Meaning",
+    "NoiseError",
     "NotSolvedError",
     "Payer",
     "Privacy",

@@ -105,6 +105,21 @@ class DataError(InputError):
         self.column, self.count, self.rows = column, count, rows
 
 
+class NoiseError(InputError):
+    """An estimate that would be noise: its error is above the stated limit, so it is not returned.
+
+    `standard_error` and `limit` are in the unit of what was to be estimated, `what` names it.
+    """
+
+    subject = "the estimate"
+
+    def __init__(self, message: str, *, what: str, standard_error: float, limit: float) -> None:
+        super().__init__(message)
+        self.what = what
+        self.standard_error = standard_error
+        self.limit = limit
+
+
 class RandomSourceError(BudgetOptError):
     """The source of random words failed or gave too little; nothing was written."""
 

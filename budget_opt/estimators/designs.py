@@ -16,36 +16,27 @@ from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from budget_opt.errors import InputError
+from budget_opt.estimators.channels import Channel, FloatArray, channel_of
 
 if TYPE_CHECKING:
     from budget_opt.allocation import AllocatedAttribute, Allocation
-
-FloatArray = npt.NDArray[np.float64]
 
 _EXPONENTS = 1022  # doubles between 2^-1022 and 2^1022 have all their digits
 
 
 @dataclass(frozen=True)
-class Design:
-    """One attribute as it was randomized: P = lambda I + (1 - lambda) 1 q^T over r categories.
+class Design(Channel):
+    """A channel with `scores` f of its categories, shape (r,).
 
-    `retention` is the implemented lambda in (0, 1]; `background` q and `scores` f have shape (r,).
     Raises `InputError` where the shapes disagree or a score is not finite.
     """
 
-    name: str
-    retention: float
-    background: FloatArray
     scores: FloatArray
 
     def __post_init__(self) -> None:
-        if not 0 < self.retention <= 1:
-            raise InputError(
-                f"attribute {self.name!r}: the retention is {self.retention!r}, must be in (0, 1]"
-            )
+        super().__post_init__()
         if self.scores.shape != self.background.shape:
             raise InputError(
                 f"attribute {self.name!r}: {self.scores.size} scores are given, the domain has "
@@ -53,11 +44,6 @@ class Design:
             )
         if not np.all(np.isfinite(self.scores)):
             raise InputError(f"attribute {self.name!r}: every score must be a finite number.")
-
-    @property
-    def cardinality(self) -> int:
-        """r, the number of categories."""
-        return int(self.background.size)
 
     @property
     def background_mean(self) -> float:
@@ -148,12 +134,7 @@ def _hint(name: str, known: Iterable[str]) -> str:
 
 
 def _design(attribute: AllocatedAttribute, given: Sequence[float] | None) -> Design:
-    name = attribute.name
-    if attribute.sampler is None:
-        raise InputError(
-            f"attribute {name!r}: epsilon is {attribute.epsilon!r}, so nothing about it was released and no "
-            "moment with it can be estimated. Give it a budget (epsilon_min, or a floor on a moment with it)."
-        )
+    name, channel = attribute.name, channel_of(attribute)
     scores = attribute.score_values if given is None else given
     if scores is None:
         raise InputError(
@@ -162,7 +143,7 @@ def _design(attribute: AllocatedAttribute, given: Sequence[float] | None) -> Des
             "problem."
         )
     f = _numbers(name, scores)
-    return Design(name, float(attribute.sampler.retention), _uniform(attribute.cardinality), f)
+    return Design(name, channel.retention, channel.background, f)
 
 
 def _numbers(name: str, scores: object) -> FloatArray:
@@ -191,7 +172,3 @@ def _double(name: str, score: object) -> float:
 def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def _uniform(cardinality: int) -> FloatArray:
-    return np.full(cardinality, 1.0 / cardinality)

@@ -121,21 +121,21 @@ def moment_from_cells(cells: Cells, designs: Sequence[Design], target: Target) -
 
 def _means(cells: Cells, designs: Sequence[Design]) -> list[float]:
     totals = np.zeros(len(designs))
-    for codes, weight in cells.blocks():
+    for codes, weight, _ in cells.blocks():
         totals += [weight @ design.scores[code] for code, design in zip(codes, designs, strict=True)]
-    return [float(total) / cells.n for total in totals]
+    return [float(total) / cells.total for total in totals]
 
 
 def _released_moments(cells: Cells, centred: Sequence[FloatArray]) -> tuple[float, FloatArray]:
     """The released moment m_S, and m_{S without j} for each j; exactly 0 where that is of order one."""
     order = len(centred)
     whole, parts = 0.0, np.zeros(order)
-    for codes, weight in cells.blocks():
+    for codes, weight, _ in cells.blocks():
         scored = [table[code] for code, table in zip(codes, centred, strict=True)]
         whole += float(weight @ _product(scored))
         if order > 2:
             parts += [weight @ _product(scored, without=j) for j in range(order)]
-    return whole / cells.n, parts / cells.n
+    return whole / cells.total, parts / cells.total
 
 
 def _variances(
@@ -160,7 +160,7 @@ def _variances(
     n = cells.n
     noises = [design.noise for design in designs]
     first = second = given_data = 0.0
-    for codes, weight in cells.blocks():
+    for codes, _, weight in cells.blocks():
         scored = [table[code] for code, table in zip(codes, centred, strict=True)]
         noise = [table[code] for code, table in zip(codes, noises, strict=True)]
         psi = _product(scored) - whole

@@ -78,7 +78,7 @@ def test_counting_first_and_reading_row_by_row_give_the_same_estimate() -> None:
     for order in (1, 2, 3):
         for target in TARGETS:
             parts = [
-                moment_from_cells(type(c)(c.codes[:order], c.weights), designs[:order], target)
+                moment_from_cells(type(c)(c.codes[:order], c.rows), designs[:order], target)
                 for c in (counted, rows)
             ]
             assert parts[0].n == parts[1].n == n

@@ -1,4 +1,4 @@
-"""`bo.estimate`: what a released table still says, with standard errors and intervals."""
+"""Corrected cross-moments of a release."""
 
 from __future__ import annotations
 

@@ -1,0 +1,117 @@
+"""How one attribute was randomized, as linear maps along an axis of a table (DESIGN 2.1, 2.10).
+
+Letters: lambda the implemented retention, q the background, P = lambda I + (1 - lambda) 1 q^T with rows by
+the truth x and columns by the report y. Every map below is a closed form; no matrix is formed. Of a table t
+over several attributes the maps along its axes are those of the Kronecker product, in any order.
+
+    spread      t of truths  -> law of reports       lambda t + (1 - lambda) q sum t
+    corrected   t of reports -> unbiased t of truths (t - (1 - lambda) q sum t) / lambda
+    unbiased    a of truths  -> h of reports with E[h(y) | x] = a(x):  (a - (1 - lambda) E_q a) / lambda
+    expected    h of reports -> E[h(y) | x]:         lambda h + (1 - lambda) E_q h
+
+`corrected` and `unbiased` are adjoint: sum a corrected(t) = sum unbiased(a) t, so that the variance of any
+linear function of a corrected table is that of a mean of numbers a report, h(y). Totals are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from budget_opt.errors import InputError
+
+if TYPE_CHECKING:
+    from budget_opt.allocation import AllocatedAttribute
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One attribute as it was randomized: `retention` lambda in (0, 1], `background` q of shape (r,).
+
+    A public column has retention 1. Raises `InputError` for another retention.
+    """
+
+    name: str
+    retention: float
+    background: FloatArray
+
+    def __post_init__(self) -> None:
+        if not 0 < self.retention <= 1:
+            raise InputError(
+                f"attribute {self.name!r}: the retention is {self.retention!r}, must be in (0, 1]"
+            )
+
+    @property
+    def cardinality(self) -> int:
+        """r, the number of categories."""
+        return int(self.background.size)
+
+    def spread(self, table: FloatArray, axis: int = -1) -> FloatArray:
+        """The law of reports of a table of truths, along this axis."""
+        total = table.sum(axis=axis, keepdims=True)
+        law: FloatArray = self.retention * table + (1 - self.retention) * self._along(table, axis) * total
+        return law
+
+    def corrected(self, table: FloatArray, axis: int = -1) -> FloatArray:
+        """The unbiased table of truths of a table of reports, along this axis."""
+        total = table.sum(axis=axis, keepdims=True)
+        truths: FloatArray = table - (1 - self.retention) * self._along(table, axis) * total
+        return truths / self.retention
+
+    def unbiased(self, values: FloatArray, axis: int = -1) -> FloatArray:
+        """h with E[h(y) | x] = a(x), of a function a of the categories along this axis."""
+        mean = (values * self._along(values, axis)).sum(axis=axis, keepdims=True)
+        functions: FloatArray = values - (1 - self.retention) * mean
+        return functions / self.retention
+
+    def expected(self, values: FloatArray, axis: int = -1) -> FloatArray:
+        """E[h(y) | x] of a function h of the reports along this axis."""
+        mean = (values * self._along(values, axis)).sum(axis=axis, keepdims=True)
+        expectation: FloatArray = self.retention * values + (1 - self.retention) * mean
+        return expectation
+
+    def squared(self, table: FloatArray, axis: int = -1) -> FloatArray:
+        """sum_y Pinv[y, x]^2 t(y) along this axis: E h_x(y)^2, h_x unbiased for the indicator of x."""
+        lost = (1 - self.retention) * self._along(table, axis)
+        total = table.sum(axis=axis, keepdims=True)
+        squares: FloatArray = lost**2 * total + (1 - 2 * lost) * table
+        return squares / self.retention**2
+
+    def _along(self, table: FloatArray, axis: int) -> FloatArray:
+        shape = [1] * table.ndim
+        shape[axis] = -1
+        return self.background.reshape(shape)
+
+
+def along_all(
+    step: Callable[[Channel, FloatArray, int], FloatArray], channels: Sequence[Channel], table: FloatArray
+) -> FloatArray:
+    """One of the maps along every axis in turn: `along_all(Channel.corrected, channels, counts)`.
+
+    Axis m is that of `channels[m]`; further axes at the end are left alone.
+    """
+    for axis, channel in enumerate(channels):
+        table = step(channel, table, axis)
+    return table
+
+
+def channel_of(attribute: AllocatedAttribute) -> Channel:
+    """The channel of an attribute of an allocation; `InputError` where nothing of it was released."""
+    if attribute.sampler is None:
+        raise InputError(
+            f"attribute {attribute.name!r}: epsilon is {attribute.epsilon!r}, so nothing about it was "
+            "released and nothing with it can be estimated. Give it a budget (epsilon_min, or a floor on a "
+            "moment with it)."
+        )
+    return Channel(attribute.name, float(attribute.sampler.retention), uniform(attribute.cardinality))
+
+
+def uniform(cardinality: int) -> Any:
+    """The uniform background over r categories, shape (r,)."""
+    return np.full(cardinality, 1.0 / cardinality)
