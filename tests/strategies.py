@@ -150,6 +150,8 @@ def texts(draw: st.DrawFn) -> Document:
         fields["unit"] = {"of": "person", "id": draw(st.sampled_from(beside)), "max_rows": rows}
     if draw(st.booleans()):
         fields["waves"] = draw(st.integers(1, 20))
+    if beside and draw(st.booleans()):
+        fields["survey"] = {"weight": beside[0]}
     return fields
 
 

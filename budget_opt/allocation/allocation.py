@@ -302,6 +302,20 @@ class Allocation:
         return tuple(column.name for column in self.question.public)
 
     @property
+    def released(self) -> tuple[str, ...]:
+        """Names of the columns of every release: the attributes with a sampler, then the public columns.
+
+        Attributes without a sampler may be there as well: they are released only where that was asked for.
+        """
+        with_sampler = (attribute.name for attribute in self.attributes if attribute.sampler is not None)
+        return (*with_sampler, *self.public)
+
+    @property
+    def survey_weight(self) -> str | None:
+        """Name of the public column of survey weights, None where the problem states none."""
+        return None if self.question.survey is None else self.question.survey.weight
+
+    @property
     def dropped(self) -> tuple[str, ...]:
         """Names of the columns that are left out."""
         return self.question.dropped

@@ -63,6 +63,7 @@ def document_of(allocation: Allocation) -> dict[str, Any]:
         "row_order": allocation.row_order,
         "provenance": question.get("provenance", {}),
         "sensitivity": dict(allocation.sensitivity),
+        **({"survey": question["survey"]} if "survey" in question else {}),
     }
 
 
@@ -198,6 +199,7 @@ def _question(stated: AllocationDocument, outcome: OutcomeResults, privacy: Priv
         unit=Unit(of=privacy.unit, id=privacy.id, max_rows=privacy.max_rows),
         waves=privacy.waves,
         provenance=stated.provenance,
+        survey=stated.survey,
     )
 
 

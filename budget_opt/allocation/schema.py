@@ -23,7 +23,7 @@ from budget_opt.model.fields import (
     Title,
     Waves,
 )
-from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn, Unit
+from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn, Survey, Unit
 from budget_opt.model.parts import Part
 from budget_opt.model.values import UnfitError
 
@@ -161,6 +161,7 @@ class AllocationDocument(_Stated):
     row_order: Literal["shuffle", "public"]
     provenance: dict[str, Any]
     sensitivity: dict[str, Finite]
+    survey: dict[str, Any] | None = None
 
 
 def allocation_schema() -> dict[str, Any]:
@@ -176,6 +177,7 @@ def allocation_schema() -> dict[str, Any]:
     fields["groups"]["items"] = _plain(Group)
     fields["public"]["items"] = _plain(PublicColumn)
     fields["provenance"] = _plain(Provenance)
+    fields["survey"] = _plain(Survey)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 

@@ -169,6 +169,27 @@ class Unit(Part):
         ]
 
 
+class Survey(Part):
+    """What analysts need of the sample's design: names of public columns.
+
+    `weight` is the column of survey weights, numbers >= 0: how many people of the population a row stands
+    for. Like every public column it must reveal nothing about the row: weights that were made from private
+    answers do.
+    """
+
+    noun: ClassVar[str] = "the survey"
+    later: ClassVar[dict[str, Any]] = {"strata": None, "psu": None}
+
+    weight: Name | None = None
+    strata: Name | None = None
+    psu: Name | None = None
+
+    def _laws(self) -> list[Fault]:
+        if (self.weight, self.strata, self.psu) == (None, None, None):
+            return [Fault("weight", MISSING, "is required", "Name the column of weights, or remove survey.")]
+        return []
+
+
 class Provenance(Part):
     """How weights, floors, … were chosen: `public`, `private data`, `private data, epsilon E`."""
 

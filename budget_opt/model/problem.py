@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import rfc8785
-from pydantic import Field, StrictInt
+from pydantic import StrictInt
 
 from budget_opt.errors import Fault, InputError, ProblemError
 from budget_opt.mechanisms.exact import exact
@@ -19,7 +19,7 @@ from budget_opt.model.arguments import as_list
 from budget_opt.model.arrays import TOTAL, Arrays, Objective
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.fields import Delta, Name, PositiveBudget, Title, Waves
-from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn, Unit
+from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn, Survey, Unit
 from budget_opt.model.moment_rules import MomentRule, expand_rule
 from budget_opt.model.parts import Part, below
 from budget_opt.model.provenance import not_public
@@ -38,7 +38,7 @@ _PARTS: dict[str, type[Part]] = {
     "public": PublicColumn,
 }
 _REFERRING = ("moments", "groups")
-_SINGLE: dict[str, type[Part]] = {"provenance": Provenance, "unit": Unit}
+_SINGLE: dict[str, type[Part]] = {"provenance": Provenance, "unit": Unit, "survey": Survey}
 
 
 class Problem(Part):
@@ -58,7 +58,6 @@ class Problem(Part):
         "n": None,
         "clusters": (),
         "max_cells": None,
-        "survey": None,
     }
 
     format: Literal["budget-opt/problem"] = FORMAT
@@ -80,7 +79,7 @@ class Problem(Part):
     clusters: tuple[tuple[Name, ...], ...] | Literal["auto"] = ()
     max_cells: StrictInt | None = None
     moment_rules: tuple[MomentRule, ...] = ()
-    survey: dict[str, Name] | None = Field(default=None)
+    survey: Survey | None = None
 
     def __init__(self, /, **fields: Any) -> None:
         parsed, faults, broken = _parse_parts(fields)
@@ -218,7 +217,7 @@ def _parse_singles(parsed: dict[str, Any]) -> list[Fault]:
         if isinstance(parsed.get(name), Mapping):
             part, found = _parse_part(name, kind, parsed[name])
             faults += found
-            parsed[name] = kind() if part is None else part
+            parsed[name] = kind.model_construct() if part is None else part
     return faults
 
 

@@ -22,6 +22,7 @@ def problem_faults(problem: Problem) -> list[Fault]:
         *_count_faults(problem),
         *_name_faults(problem),
         *_unit_faults(problem),
+        *_survey_faults(problem),
         *_total_faults(problem),
         *_budget_faults(problem),
     ]
@@ -70,6 +71,15 @@ def _unit_faults(problem: Problem) -> list[Fault]:
         return []
     limit = "must be listed under dropped, or under public"
     return [Fault("unit.id", column, limit, "List it under dropped; it names people, and is not released.")]
+
+
+def _survey_faults(problem: Problem) -> list[Fault]:
+    """The column of weights must be in the release, as it is."""
+    weight = None if problem.survey is None else problem.survey.weight
+    if weight is None or weight in {column.name for column in problem.public}:
+        return []
+    remedy = "List it there with the reason why it reveals nothing; analysts need it as it is."
+    return [Fault("survey.weight", weight, "must be listed under public", remedy)]
 
 
 def reference_faults(field: str, lists: Iterable[Sequence[str]], known: Sequence[str]) -> list[Fault]:

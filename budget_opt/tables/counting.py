@@ -1,9 +1,9 @@
-"""Joint tables of codes: how often each combination of categories stands in the rows."""
+"""Joint tables of codes: how often each combination of categories stands in the rows, with what weight."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 AnyCodes = npt.NDArray[np.integer[Any]]
 IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
 
 _BLOCK = 2**17  # rows at a time: the index of a block stays in the processor's cache
 
@@ -22,11 +23,41 @@ def joint_counts(columns: Sequence[AnyCodes], shape: Sequence[int]) -> IntArray:
     """
     cells = math.prod(shape)
     total = np.zeros(cells, dtype=np.int64)
-    step = max(_BLOCK, cells)
-    for start in range(0, columns[0].size, step):
-        index = columns[0][start : start + step].astype(np.intp)
-        for column, r in zip(columns[1:], shape[1:], strict=True):
-            index *= r
-            index += column[start : start + step]
+    for _, index in _indices(columns, shape):
         total += np.bincount(index, minlength=cells)
     return total.reshape(tuple(shape))
+
+
+def joint_sums(
+    columns: Sequence[AnyCodes], shape: Sequence[int], values: Sequence[npt.NDArray[Any]]
+) -> tuple[IntArray, tuple[FloatArray, ...]]:
+    """The counts, and the sums of each of `values` (one number a row) over the rows of every cell."""
+    cells = math.prod(shape)
+    counts = np.zeros(cells, dtype=np.int64)
+    sums = tuple(np.zeros(cells) for _ in values)
+    for rows, index in _indices(columns, shape):
+        counts += np.bincount(index, minlength=cells)
+        for total, one in zip(sums, values, strict=True):
+            np.add(total, np.bincount(index, one[rows], minlength=cells), out=total)
+    shaped = tuple(shape)
+    return counts.reshape(shaped), tuple(total.reshape(shaped) for total in sums)
+
+
+def index_type(cells: int) -> np.dtype[np.unsignedinteger[Any]]:
+    """The smallest unsigned type that holds the numbers 0 .. cells - 1: the least memory to move."""
+    return np.min_scalar_type(max(0, cells - 1))
+
+
+def _indices(columns: Sequence[AnyCodes], shape: Sequence[int]) -> Iterator[tuple[slice, AnyCodes]]:
+    """The number of the cell of every row (mixed radix, the last axis fastest), a block at a time."""
+    cells = math.prod(shape)
+    kind = index_type(cells)
+    step = max(_BLOCK, cells)
+    for start in range(0, columns[0].size, step):
+        rows = slice(start, start + step)
+        index = columns[0][rows].astype(kind)
+        for column, r in zip(columns[1:], shape[1:], strict=True):
+            # a length of 256 wraps to 0 in 8 bits only where the index is 0 still: the others have length 1
+            np.multiply(index, np.asarray(r).astype(kind), out=index)
+            np.add(index, column[rows], out=index, casting="unsafe", dtype=kind)
+        yield rows, index

@@ -15,7 +15,7 @@ boolean is "true" or "false", and a number for bins is a plain decimal ("12", "-
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from budget_opt.model.domain import Domain, Kind, Label
+from budget_opt.tables.numbers import Doubles, as_numpy, doubles, holds_numbers, numbers_in, numbers_in_text
 from budget_opt.tables.type_faults import type_fault
 from budget_opt.tables.types import exact_below
 
@@ -31,7 +32,6 @@ Positions = npt.NDArray[np.int32]
 
 UNSEEN, MISSING, NOT_A_NUMBER = -1, -2, -3
 
-_PLAIN_NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _INT64, _UINT64 = (-(2**63), 2**63 - 1), (0, 2**64 - 1)
 
 
@@ -65,7 +65,7 @@ def positions(values: pa.Array, lookup: Lookup) -> Positions:
     known = positions(values.dictionary, lookup)
     indices = values.indices.cast(pa.int64()).fill_null(len(known))
     # one entry more than the dictionary has, so that a null points to something
-    found: Positions = np.append(known, np.int32(MISSING))[_numpy(indices)]
+    found: Positions = np.append(known, np.int32(MISSING))[as_numpy(indices)]
     return found
 
 
@@ -88,14 +88,14 @@ class _Labels:
             return self._of_integral(values)
         values = values.cast(_wide(values.type))
         labels, codes = self._set(values.type)
-        found: Positions = codes[_numpy(pc.index_in(values, value_set=labels).fill_null(-1))]
+        found: Positions = codes[as_numpy(pc.index_in(values, value_set=labels).fill_null(-1))]
         if values.null_count:
-            found[_numpy(values.is_null())] = MISSING
+            found[as_numpy(values.is_null())] = MISSING
         return found
 
     def _of_integral(self, values: pa.Array) -> Positions:
         """The positions of integers that stand as floating-point numbers."""
-        x = _doubles(values)
+        x = doubles(values)
         integral = (np.trunc(x) == x) & (np.abs(x) < exact_below(values.type))
         found = self.of(pa.array(np.where(integral, x, 0).astype(np.int64)))
         found[~integral] = NOT_A_NUMBER
@@ -125,7 +125,7 @@ class _Bins:
         self._edges, self._name, self._text = np.array(edges), name, text
 
     def of(self, values: pa.Array) -> Positions:
-        x = _doubles(self._parsed(values) if self._text else self._converted(values))
+        x = self._numbers(values)
         first, last = self._edges[0], self._edges[-1]
         found = (np.searchsorted(self._edges, x, side="right") - 1).astype(np.int32)
         found[x == last] = self._edges.size - 2
@@ -134,27 +134,19 @@ class _Bins:
         found[np.isnan(x)] = MISSING
         return found
 
-    def _parsed(self, values: pa.Array) -> pa.Array:
-        """The doubles of CSV cells; what is not a plain decimal becomes infinite."""
-        plain = pc.match_substring_regex(values, _PLAIN_NUMBER)
-        return pc.if_else(plain, values, "inf").cast(pa.float64())
-
-    def _converted(self, values: pa.Array) -> pa.Array:
+    def _numbers(self, values: pa.Array) -> Doubles:
+        if self._text:
+            return numbers_in_text(values)
         if not _FITS["bins"](values.type):
             raise type_fault(values.type, "bins", (), self._name)
-        if pa.types.is_decimal(values.type):
-            # through text: Arrow's own conversion of decimals is not correctly rounded
-            return values.cast(pa.string()).cast(pa.float64())
-        return values.cast(pa.float64(), safe=False)
+        return numbers_in(values)
 
 
 _FITS = {
     "text": lambda given: given in {pa.string(), pa.large_string(), pa.string_view()},
     "integer": lambda given: pa.types.is_integer(given) or pa.types.is_floating(given),
     "boolean": pa.types.is_boolean,
-    "bins": lambda given: any(
-        test(given) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
-    ),
+    "bins": holds_numbers,
 }
 
 
@@ -171,17 +163,8 @@ def _csv_text(label: Label) -> str:
     return str(label).lower() if isinstance(label, bool) else str(label)
 
 
-def _doubles(values: pa.Array) -> npt.NDArray[np.float64]:
-    """The numbers as doubles, which hold them exactly; null is NaN."""
-    return _numpy(values).astype(np.float64)
-
-
 def _missing(values: pa.Array) -> int:
     """The number of nulls, and of NaN."""
     if pa.types.is_floating(values.type):
-        return int(np.count_nonzero(np.isnan(_doubles(values))))
+        return int(np.count_nonzero(np.isnan(doubles(values))))
     return int(values.null_count)
-
-
-def _numpy(values: pa.Array) -> npt.NDArray[Any]:
-    return np.asarray(values.to_numpy(zero_copy_only=False))

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from budget_opt.allocation import AllocatedAttribute, Allocation
+from budget_opt.allocation.columns import other_columns
 from budget_opt.errors import DataError
 from budget_opt.model.domain import Domain
 from budget_opt.tables.attachments import attachments
@@ -29,7 +30,7 @@ Sides = tuple[pa.RecordBatch | None, pa.RecordBatch | None]
 def compare_tables(allocation: Allocation, original: Any, released: Any, false_alarm: float) -> ReleaseReport:
     """See `verify_release`."""
     originals, reports = open_table(original), open_table(released)
-    require_columns([a.name for a in allocation.attributes if a.sampler] + [*allocation.public], originals)
+    require_columns(allocation.released, originals)
     attributes = [a for a in allocation.attributes if a.name in reports.names and a.name in originals.names]
     public = [name for name in allocation.public if name in reports.names]
     judge = ReleaseJudge(allocation, false_alarm=false_alarm, released={a.name for a in attributes})
@@ -69,18 +70,15 @@ def aligned(left: Iterator[pa.RecordBatch], right: Iterator[pa.RecordBatch]) -> 
 
 def columns_check(allocation: Allocation, released: Source) -> Check:
     """All attributes with a sampler, all public columns, and nothing else but attributes without one."""
-    needed = [a.name for a in allocation.attributes if a.sampler] + [*allocation.public]
-    allowed = {a.name for a in allocation.attributes} | set(allocation.public)
-    absent = [name for name in needed if name not in released.names]
-    more = [name for name in released.names if name not in allowed]
-    said = [f"without {listed(absent)}"] if absent else []
-    if more:
+    other = other_columns(allocation, released.names)
+    said = [f"without {listed(other.absent)}"] if other.absent else []
+    if other.more:
         # without all declared names the first line may be no header but a record
-        said.append(f"also {len(more)} others" if absent else f"also {listed(more)}")
+        said.append(f"also {len(other.more)} others" if other.absent else f"also {listed(other.more)}")
     return Check(
         claim="the release has the allocation's columns and no other",
         measured="; ".join(said) or f"{len(released.names)} columns",
-        limit=f"{len(needed)} columns",
+        limit=f"{len(allocation.released)} columns",
         holds=not said,
         source="attributes and public columns of the allocation",
         word=EXPECTED,

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from budget_opt.tables.binomial import acceptance, two_sided
 from budget_opt.tables.counting import AnyCodes, IntArray, joint_counts
-from budget_opt.verifier.binomial import acceptance, two_sided
 from budget_opt.verifier.channels import Channel
 
 LARGEST_MATRIX = 2**22

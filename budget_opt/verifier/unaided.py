@@ -19,11 +19,11 @@ import numpy as np
 
 from budget_opt.allocation import Allocation
 from budget_opt.errors import InputError
+from budget_opt.tables.binomial import acceptance, least_of_possible
 from budget_opt.tables.counting import IntArray, joint_counts
 from budget_opt.tables.encoding import Codes
 from budget_opt.tables.reading import encoders_for, open_table
 from budget_opt.tables.source import Source
-from budget_opt.verifier.binomial import acceptance, at_least, at_most
 from budget_opt.verifier.channels import Channel, channel_of
 from budget_opt.verifier.comparison import ReleasedCells, attachments_check, columns_check
 from budget_opt.verifier.joint import LARGEST_JOINT
@@ -168,8 +168,7 @@ class _ReportTally:
 def _shares_check(channel: Channel, counts: IntArray, alarm: float) -> Check:
     n, r = int(counts.sum()), channel.cardinality
     fewest, most = float(channel.other), float(1 - channel.changed)
-    tails = np.concatenate([at_most(counts, n, fewest), at_least(counts, n, most)])
-    least = min(1.0, float(tails.min()) * 2 * r)
+    least = least_of_possible(counts, fewest, most)
     low, _ = acceptance(n, fewest, alarm / (2 * r))
     _, high = acceptance(n, most, alarm / (2 * r))
     return Check(

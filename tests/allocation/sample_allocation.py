@@ -32,7 +32,11 @@ PROBLEM = Problem.from_dict(
             {"attributes": ["income", "age"], "target": 2, "variance": 3},
         ],
         "groups": [{"name": "health", "attributes": ["smoker", "income"], "epsilon_max": 2.5}],
-        "public": [{"name": "wave", "why": "the same for everybody"}],
+        "public": [
+            {"name": "wave", "why": "the same for everybody"},
+            {"name": "share", "why": "made from the sampling frame, which is public"},
+        ],
+        "survey": {"weight": "share"},
         "dropped": ["person_id"],
         "row_order": "public",
         "unit": {"of": "person", "id": "person_id", "max_rows": 3},

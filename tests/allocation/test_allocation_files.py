@@ -204,6 +204,7 @@ OPTIONAL = {
     "provenance.weights",
     "provenance.total",
     "sensitivity.total_epsilon",
+    "survey",
 }
 
 

@@ -222,7 +222,6 @@ def test_a_fault_is_told_once_with_path_value_limit_and_way_out(
         ("clusters", "auto"),
         ("clusters", 5),
         ("max_cells", 100),
-        ("survey", {"weight": "w"}),
         ("attributes.1.background", "marginal"),
         ("attributes.1.background", [0.2] * 5),
         ("attributes.1.background", "other"),

@@ -131,7 +131,7 @@ def test_both_readers_understand_the_same(allocation: Allocation) -> None:
 
 def test_the_fields_that_are_known_are_those_of_the_format() -> None:
     assert (module.FORMAT, module.VERSION) == (FORMAT, VERSION)
-    assert set(AllocationDocument.model_fields) == module.DOCUMENT_FIELDS
+    assert set(AllocationDocument.model_fields) == module.DOCUMENT_FIELDS | module.STATED_FIELDS
     listed = {*Declared.model_fields, *AttributeResults.model_fields}
     assert listed == module.RESULT_FIELDS | module.DECLARED_FIELDS
     required = {
@@ -141,7 +141,8 @@ def test_the_fields_that_are_known_are_those_of_the_format() -> None:
         if f.is_required()
     }
     assert required <= module.RESULT_FIELDS
-    assert set(WHOLE) == module.DOCUMENT_FIELDS
+    assert set(WHOLE) == module.DOCUMENT_FIELDS | module.STATED_FIELDS
+    assert not any(AllocationDocument.model_fields[name].is_required() for name in module.STATED_FIELDS)
 
 
 NAN = float("nan")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import budget_opt as bo
+from budget_opt.tables.binomial import at_least, at_most
 from budget_opt.verifier.auditing import auditor, bounds, checks, dependence, intervals, kept, pairs, power
 from budget_opt.verifier.auditing.across import Carrier
 from budget_opt.verifier.auditing.events import Companion, Event, chosen_event, companions
@@ -21,7 +22,6 @@ from budget_opt.verifier.auditing.rows import Codes, Rows, batch_sizes, few_reco
 from budget_opt.verifier.auditing.samplers import SamplerError
 from budget_opt.verifier.auditing.settings import Settings
 from budget_opt.verifier.auditing.whole import record_loss_at_least
-from budget_opt.verifier.binomial import at_least, at_most
 from tests.verifier.sample_samplers import ALLOCATION
 
 

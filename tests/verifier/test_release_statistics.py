@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budget_opt.verifier.binomial import acceptance, at_least, at_most
+from budget_opt.tables.binomial import acceptance, at_least, at_most
 from budget_opt.verifier.channels import Channel
 from budget_opt.verifier.joint import JointTally, project_tables
 from budget_opt.verifier.retentions import Projection, RetentionEvidence

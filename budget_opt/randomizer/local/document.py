@@ -28,6 +28,8 @@ DOCUMENT_FIELDS = frozenset(
     | {"total_epsilon", "total_delta", "spent_epsilon", "privacy", "objective", "moments", "sensitivity"}
     | {"attributes", "clusters", "groups", "public", "dropped"}
 )
+STATED_FIELDS = frozenset({"survey"})
+"""Fields of the file that are there only where the problem states them."""
 RESULT_FIELDS = frozenset(
     {"name", "background", "cardinality", "epsilon", "loss", "retention", "sampler", "shadow_price"}
     | {"truth_probability", "other_probability"}
@@ -45,7 +47,7 @@ def terms_of_document(document: Mapping[str, Any], where: str | None = None) -> 
     """The terms in a parsed file called `where`; raises `AllocationError` with every fault."""
     faults = format_faults(document, FORMAT, VERSION)
     if not faults:
-        whole = _Object(document, "", faults, DOCUMENT_FIELDS)
+        whole = _Object(document, "", faults, DOCUMENT_FIELDS, STATED_FIELDS)
         attributes = [
             _attribute(item) for item in whole.objects("attributes", RESULT_FIELDS, DECLARED_FIELDS)
         ]

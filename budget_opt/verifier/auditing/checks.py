@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from budget_opt.allocation import AllocatedAttribute
+from budget_opt.tables.binomial import acceptance
 from budget_opt.tables.counting import joint_counts
 from budget_opt.verifier.auditing.across import Link
 from budget_opt.verifier.auditing.dependence import either
@@ -17,7 +18,6 @@ from budget_opt.verifier.auditing.events import LARGEST_TABLE
 from budget_opt.verifier.auditing.rows import Rows, joined
 from budget_opt.verifier.auditing.samplers import SamplerError
 from budget_opt.verifier.auditing.undeclared import RECORDS, Undeclared
-from budget_opt.verifier.binomial import acceptance
 from budget_opt.verifier.report import Check
 
 FloatArray = npt.NDArray[np.float64]

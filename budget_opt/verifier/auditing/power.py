@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from budget_opt.allocation import AllocatedAttribute
 from budget_opt.mechanisms.randomized_response import retention
+from budget_opt.tables.binomial import acceptance
 from budget_opt.verifier.auditing.events import LARGEST_TABLE
 from budget_opt.verifier.auditing.intervals import lower, upper
 from budget_opt.verifier.auditing.kept import log_others, loss_at_least, loss_of_truth
 from budget_opt.verifier.auditing.settings import Settings
-from budget_opt.verifier.binomial import acceptance
 
 POWER = 0.9
 """The probability with which a fault of the stated size is noticed."""

@@ -16,9 +16,9 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from budget_opt.tables.binomial import two_sided
 from budget_opt.tables.counting import AnyCodes, joint_counts
 from budget_opt.verifier import hypergeometric
-from budget_opt.verifier.binomial import two_sided
 from budget_opt.verifier.channels import Channel
 from budget_opt.verifier.noise.blocks import Block
 from budget_opt.verifier.noise.evidence import NoiseEvidence, combined, count_in_words, deviations_noticed

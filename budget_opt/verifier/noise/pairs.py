@@ -20,9 +20,9 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from budget_opt.tables.binomial import two_sided
 from budget_opt.tables.counting import AnyCodes, IntArray
 from budget_opt.verifier import hypergeometric
-from budget_opt.verifier.binomial import two_sided
 from budget_opt.verifier.channels import Channel
 from budget_opt.verifier.noise.blocks import Block, FloatArray
 from budget_opt.verifier.noise.evidence import (

@@ -17,9 +17,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
+from budget_opt.tables.binomial import acceptance, two_sided
 from budget_opt.tables.counting import AnyCodes, IntArray
 from budget_opt.verifier import hypergeometric
-from budget_opt.verifier.binomial import acceptance, two_sided
 from budget_opt.verifier.channels import Channel
 from budget_opt.verifier.noise.blocks import Block
 from budget_opt.verifier.noise.content import LARGEST_GROUPS, grouped

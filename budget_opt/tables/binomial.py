@@ -46,6 +46,18 @@ def acceptance(n: int, p: float, tail: float) -> tuple[int, int]:
     return low, high
 
 
+def least_of_possible(counts: npt.NDArray[np.integer[Any]], fewest: float, most: float) -> float:
+    """How likely the oddest of the counts of r categories is at most, if each share lies from fewest to most.
+
+    `counts` has shape (r,). In the stochastic order the number of a category is at least binomial (n, fewest)
+    and at most binomial (n, most), so the least of these 2 r tails, times 2 r, is at most a with probability
+    at most a (Bonferroni), whatever the shares within those limits.
+    """
+    n = counts.sum()
+    tails = np.concatenate([at_most(counts, n, fewest), at_least(counts, n, most)])
+    return min(1.0, float(tails.min()) * tails.size)
+
+
 def _first(n: int, true_from: Any) -> int:
     """The least k in 0 .. n for which the monotone condition holds; it holds at n."""
     low, high = 0, n
