@@ -54,34 +54,45 @@ class Channel:
 
     def spread(self, table: FloatArray, axis: int = -1) -> FloatArray:
         """The law of reports of a table of truths, along this axis."""
-        total = table.sum(axis=axis, keepdims=True)
-        law: FloatArray = self.retention * table + (1 - self.retention) * self._along(table, axis) * total
+        law = self._noise(table, axis)
+        law += self.retention * table
         return law
 
     def corrected(self, table: FloatArray, axis: int = -1) -> FloatArray:
         """The unbiased table of truths of a table of reports, along this axis."""
-        total = table.sum(axis=axis, keepdims=True)
-        truths: FloatArray = table - (1 - self.retention) * self._along(table, axis) * total
-        return truths / self.retention
+        truths = self._noise(table, axis)
+        np.subtract(table, truths, out=truths)
+        truths /= self.retention
+        return truths
 
     def unbiased(self, values: FloatArray, axis: int = -1) -> FloatArray:
         """h with E[h(y) | x] = a(x), of a function a of the categories along this axis."""
         mean = (values * self._along(values, axis)).sum(axis=axis, keepdims=True)
         functions: FloatArray = values - (1 - self.retention) * mean
-        return functions / self.retention
+        functions /= self.retention
+        return functions
 
     def expected(self, values: FloatArray, axis: int = -1) -> FloatArray:
         """E[h(y) | x] of a function h of the reports along this axis."""
         mean = (values * self._along(values, axis)).sum(axis=axis, keepdims=True)
-        expectation: FloatArray = self.retention * values + (1 - self.retention) * mean
+        expectation: FloatArray = self.retention * values
+        expectation += (1 - self.retention) * mean
         return expectation
 
     def squared(self, table: FloatArray, axis: int = -1) -> FloatArray:
         """sum_y Pinv[y, x]^2 t(y) along this axis: E h_x(y)^2, h_x unbiased for the indicator of x."""
         lost = (1 - self.retention) * self._along(table, axis)
         total = table.sum(axis=axis, keepdims=True)
-        squares: FloatArray = lost**2 * total + (1 - 2 * lost) * table
-        return squares / self.retention**2
+        squares: FloatArray = lost**2 * total
+        squares += (1 - 2 * lost) * table
+        squares /= self.retention**2
+        return squares
+
+    def _noise(self, table: FloatArray, axis: int) -> FloatArray:
+        """(1 - lambda) q sum t along the axis, in memory of its own."""
+        total = table.sum(axis=axis, keepdims=True)
+        noise: FloatArray = (1 - self.retention) * self._along(table, axis) * total
+        return noise
 
     def _along(self, table: FloatArray, axis: int) -> FloatArray:
         shape = [1] * table.ndim

@@ -9,19 +9,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from budget_opt.errors import DataError, InputError
-from budget_opt.tables.counting import AnyCodes, IntArray, joint_counts
+from budget_opt.estimators.count_checks import (
+    LARGEST_SQUARES,
+    LARGEST_SUM,
+    LARGEST_TOTAL,
+    require_agreement,
+    require_axes,
+    require_size,
+    sums_of_weights,
+    whole_numbers,
+)
+from budget_opt.tables.counting import AnyCodes, IntArray, index_type, joint_counts, joint_sums
 
 FloatArray = npt.NDArray[np.float64]
 
 LARGEST_TABLE = 2**20
 """Cells up to which the rows are counted into their joint table (8 MB) before anything else."""
 _BLOCK = 2**17
+_EXACT = 2**53  # whole numbers up to here are doubles
 
 
 @dataclass(frozen=True)
@@ -63,31 +75,40 @@ class Cells:
             yield tuple(column[part] for column in self.codes), first, second
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Counts:
     """The joint table of released rows: `rows` of shape (r_1, ..., r_k), an axis for each of `attributes`.
 
-    `weights` and `squares` are the sums of the survey weights and of their squares in each cell, None
-    without. Tables of parts of the rows add up: `first + second`. Raises `InputError` for counts that are
-    negative or not whole, for one of `weights` and `squares` alone, for other shapes, and for names that
-    are not one an axis.
+    Codes along an axis are in the order of the allocation's categories. `weights` and `squares` are the sums
+    of the survey weights and of their squares in each cell, None without. `randomized_as` tells how each
+    attribute was randomized, where that is known, so that releases under different parameters are never
+    added; `weighted_by` is the column of weights. Tables of parts of the rows add up: `first + second`;
+    `to_dict` and `from_dict` carry them from one machine to another. Raises `InputError` for counts that are
+    negative or not whole (any integers will do, lists as well) or add up to 2^63 rows, for one of `weights`
+    and `squares` alone, for sums that no weights have, for other shapes, and for names that are not one an
+    axis.
     """
 
     attributes: tuple[str, ...]
     rows: IntArray
     weights: FloatArray | None = None
     squares: FloatArray | None = None
+    randomized_as: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    weighted_by: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "attributes", tuple(self.attributes))
-        object.__setattr__(self, "rows", _whole(self.rows))
-        if len(self.attributes) != self.rows.ndim:
-            raise InputError(
-                f"counts: {len(self.attributes)} attributes are named, the table has {self.rows.ndim} axes. "
-                "Name one attribute an axis."
-            )
-        if (self.weights is None) != (self.squares is None):
-            raise InputError("counts: give both the sums of the weights and of their squares, or neither.")
+        for name, value in (
+            ("attributes", tuple(self.attributes)),
+            ("rows", whole_numbers(self.rows)),
+            ("weights", sums_of_weights(self.weights, "weights", LARGEST_SUM)),
+            ("squares", sums_of_weights(self.squares, "squares", LARGEST_SQUARES)),
+            ("randomized_as", tuple(self.randomized_as)),
+            ("notes", tuple(self.notes)),
+        ):
+            object.__setattr__(self, name, value)
+        require_axes(self.attributes, self.rows.ndim, self.randomized_as)
+        require_agreement(self.rows, self.weights, self.squares)
 
     @property
     def n(self) -> int:
@@ -95,6 +116,21 @@ class Counts:
         return int(self.rows.sum())
 
     def __add__(self, other: Counts) -> Counts:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        self._require_same_kind(other)
+        return replace(
+            self,
+            rows=self.rows + other.rows,
+            weights=_sum(self.weights, other.weights),
+            squares=_sum(self.squares, other.squares),
+            randomized_as=self.randomized_as or other.randomized_as,
+            notes=tuple(dict.fromkeys((*self.notes, *other.notes))),
+            weighted_by=self.weighted_by or other.weighted_by,
+        )
+
+    def _require_same_kind(self, other: Counts) -> None:
+        """`InputError` unless the two tables can be of parts of one release."""
         if self.attributes != other.attributes or self.rows.shape != other.rows.shape:
             raise InputError(
                 f"counts: of {', '.join(self.attributes)} and of {', '.join(other.attributes)} do not add "
@@ -102,14 +138,62 @@ class Counts:
             )
         if (self.weights is None) != (other.weights is None):
             raise InputError("counts: one part has survey weights and the other none. Count both alike.")
-        if self.weights is None or other.weights is None:
-            return Counts(self.attributes, self.rows + other.rows)
-        return Counts(
-            self.attributes,
-            self.rows + other.rows,
-            self.weights + other.weights,
-            _both(self.squares) + _both(other.squares),
+        if self.weighted_by and other.weighted_by and self.weighted_by != other.weighted_by:
+            raise InputError(
+                f"counts: one part has the weights {self.weighted_by!r} and the other {other.weighted_by!r}. "
+                "Count both alike."
+            )
+        if self.randomized_as and other.randomized_as and self.randomized_as != other.randomized_as:
+            raise InputError(
+                "counts: the parts were released under allocations that differ in these attributes. Estimate "
+                "from each by itself; their estimates may be combined, their counts may not."
+            )
+        if self.n + other.n > LARGEST_TOTAL:
+            raise InputError(
+                f"counts: the parts have {self.n + other.n:,} rows, at most {LARGEST_TOTAL:,} can be."
+            )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        stated = ("attributes", "randomized_as", "weighted_by")
+        return all(getattr(self, name) == getattr(other, name) for name in stated) and all(
+            _same(getattr(self, name), getattr(other, name)) for name in ("rows", "weights", "squares")
         )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have no hash; mypy knows no other way to say so
+
+    def marginal(self, *names: str) -> Counts:
+        """The table of some of the attributes, in the order given; raises `InputError` for others."""
+        for name in names:
+            if name not in self.attributes:
+                raise InputError(
+                    f"counts: {name!r} is not counted; they are of {', '.join(self.attributes)}."
+                )
+        if not names or len(set(names)) < len(names):
+            raise InputError(
+                f"counts: the names are {names}, must be distinct, at least one. Name each once."
+            )
+        places = [self.attributes.index(name) for name in names]
+        others = tuple(axis for axis in range(self.rows.ndim) if axis not in places)
+        kept = sorted(places)
+        axes = [kept.index(place) for place in places]
+
+        def reduced(table: Any) -> Any:
+            return np.ascontiguousarray(table.sum(axis=others).transpose(axes))
+
+        return replace(
+            self,
+            attributes=names,
+            rows=reduced(self.rows),
+            weights=None if self.weights is None else reduced(self.weights),
+            squares=None if self.squares is None else reduced(self.squares),
+            randomized_as=tuple(self.randomized_as[place] for place in places) if self.randomized_as else (),
+        )
+
+    def unweighted(self) -> Counts:
+        """The same rows without their survey weights."""
+        return replace(self, weights=None, squares=None, weighted_by=None)
 
     @property
     def first(self) -> FloatArray:
@@ -136,38 +220,58 @@ class Counts:
     @property
     def cells(self) -> Cells:
         """The cells that occur, as weighted rows."""
-        present = np.nonzero(self.rows)
-        weights = None if self.weights is None else self.weights[present]
-        squares = None if self.squares is None else self.squares[present]
-        return Cells(present, self.rows[present].astype(np.int64), weights, squares)
+        present = np.flatnonzero(self.rows)
+        codes = codes_of(present, self.rows.shape)
+        weights = None if self.weights is None else self.weights.reshape(-1)[present]
+        squares = None if self.squares is None else self.squares.reshape(-1)[present]
+        return Cells(codes, self.rows.reshape(-1)[present], weights, squares)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts as plain values for JSON; integers above 2^53 are decimal strings."""
+        from budget_opt.estimators.count_documents import document_of
+
+        return document_of(self)
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Counts:
+        """The counts of a parsed document; raises `InputError` for one that `to_dict` did not make."""
+        from budget_opt.estimators.count_documents import counts_of_document
+
+        return counts_of_document(document)
 
 
-def _both(squares: FloatArray | None) -> FloatArray:
-    if squares is None:
-        raise InputError("counts: the sums of squares are missing.")
-    return squares
+def _sum(one: FloatArray | None, other: FloatArray | None) -> FloatArray | None:
+    return None if one is None or other is None else one + other
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or (one is not None and other is not None and np.array_equal(one, other))
+
+
+def codes_of(index: npt.NDArray[np.integer[Any]], shape: Sequence[int]) -> tuple[AnyCodes, ...]:
+    """The code along every axis of cells given by their number, in the types of codes."""
+    columns: list[AnyCodes] = []
+    for r in reversed(shape):
+        index, code = np.divmod(index, r)
+        columns.append(code.astype(index_type(r)))
+    return tuple(reversed(columns))
 
 
 def counts_of(cells: Cells, attributes: Sequence[str], shape: Sequence[int]) -> Counts:
-    """The joint table of cells whose codes are in range, one attribute an axis."""
-    rows = cells.rows
-    if rows is None and cells.weights is None:
-        return Counts(tuple(attributes), joint_counts(cells.codes, shape))
-    index = np.ravel_multi_index(tuple(np.asarray(code, dtype=np.intp) for code in cells.codes), tuple(shape))
-    size = math.prod(shape)
+    """The joint table of cells whose codes are in range, one attribute an axis.
 
-    def added(values: FloatArray | IntArray | None) -> FloatArray:
-        return np.bincount(index, values, minlength=size).reshape(tuple(shape)).astype(np.float64)
-
-    if rows is None:
-        counted = joint_counts(cells.codes, shape)
-    else:
-        counted = np.zeros(size, dtype=np.int64)
-        np.add.at(counted, index, rows)  # sums of doubles lose counts beyond 2^53
-        counted = counted.reshape(tuple(shape))
-    if cells.weights is None:
-        return Counts(tuple(attributes), counted)
-    return Counts(tuple(attributes), counted, added(cells.weights), added(cells.squares))
+    Raises `InputError` where the table would take too much memory, with its cells and bytes.
+    """
+    notes = require_size(attributes, shape, 1 if cells.weights is None else 3)
+    summed = () if cells.weights is None or cells.squares is None else (cells.weights, cells.squares)
+    counted, sums = joint_sums(cells.codes, shape, summed)
+    if cells.rows is not None and cells.n < _EXACT:
+        counted = joint_sums(cells.codes, shape, (cells.rows,))[1][0].astype(np.int64)
+    elif cells.rows is not None:
+        counted = np.zeros(tuple(shape), dtype=np.int64)
+        np.add.at(counted, tuple(code.astype(np.intp) for code in cells.codes), cells.rows)
+    first, second = sums or (None, None)
+    return Counts(tuple(attributes), counted, first, second, notes=notes)
 
 
 def cells_of_codes(
@@ -198,16 +302,9 @@ def cells_of_counts(counts: npt.ArrayLike) -> Cells:
 
     Raises `InputError` for a count that is negative or not whole.
     """
-    table = _whole(counts)
-    present = np.nonzero(table)
-    return Cells(present, table[present].astype(np.int64))
-
-
-def _whole(counts: npt.ArrayLike) -> IntArray:
-    table = np.asarray(counts)
-    if not np.issubdtype(table.dtype, np.integer) or table.ndim == 0 or np.any(table < 0):
-        raise InputError("counts: must be whole numbers >= 0, one axis an attribute.")
-    return table
+    table = whole_numbers(counts)
+    present = np.flatnonzero(table)
+    return Cells(codes_of(present, table.shape), table.reshape(-1)[present])
 
 
 def _check_range(column: AnyCodes, r: int, name: str) -> None:

@@ -6,9 +6,8 @@ Z = f(x) of the original one, s = E_q (f - E_q f)^2.
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,6 +18,7 @@ import numpy as np
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray, channel_of
+from budget_opt.estimators.naming import hint
 
 if TYPE_CHECKING:
     from budget_opt.allocation import AllocatedAttribute, Allocation
@@ -68,11 +68,25 @@ def designs_of(
     attributes: Sequence[str],
     scores: Mapping[str, Sequence[float]] | None = None,
 ) -> tuple[Design, ...]:
+    """The designs of the attributes of one moment, in that order.
+
+    As `designs_each`; raises `InputError` too for scores that pass `require_products_in_range`.
+    """
+    designs = designs_each(allocation, attributes, scores)
+    require_products_in_range(designs)
+    return designs
+
+
+def designs_each(
+    allocation: Allocation,
+    attributes: Sequence[str],
+    scores: Mapping[str, Sequence[float]] | None = None,
+) -> tuple[Design, ...]:
     """The designs of the named attributes, in that order.
 
     `scores` replaces the declared scores of some of them, one number a category. Raises `InputError` for
     no attribute, an unknown or repeated one, one of which nothing was released, one without scores, and
-    scores that are no finite numbers or pass `require_products_in_range`.
+    scores that are no finite numbers.
     """
     given = scores_by_name(scores)
     known = {attribute.name: attribute for attribute in allocation.attributes}
@@ -80,7 +94,7 @@ def designs_of(
         raise InputError("moment: no attribute is named, at least one is needed. Name one or more.")
     for name in attributes:
         if name not in known:
-            raise InputError(f"moment: {name!r} is not an attribute of the allocation. {_hint(name, known)}")
+            raise InputError(f"moment: {name!r} is not an attribute of the allocation. {hint(name, known)}")
         if list(attributes).count(name) > 1:
             raise InputError(
                 f"moment: {name!r} is named twice; the product rule of retentions holds for distinct "
@@ -88,10 +102,20 @@ def designs_of(
             )
     for name in given:
         if name not in attributes:
-            raise InputError(f"scores: {name!r} is not an attribute of the moment. {_hint(name, attributes)}")
-    designs = tuple(_design(known[name], given.get(name)) for name in attributes)
-    require_products_in_range(designs)
-    return designs
+            raise InputError(f"scores: {name!r} is not an attribute of the moment. {hint(name, attributes)}")
+    return tuple(_design(known[name], given.get(name)) for name in attributes)
+
+
+def scored_attributes(
+    allocation: Allocation, scores: Mapping[str, Sequence[float]] | None = None
+) -> tuple[str, ...]:
+    """The names of the released attributes that have scores, declared or in `scores`."""
+    given = scores_by_name(scores)
+    return tuple(
+        one.name
+        for one in allocation.attributes
+        if one.sampler is not None and (one.name in given or one.score_values is not None)
+    )
 
 
 def scores_by_name(scores: Mapping[str, Sequence[float]] | None) -> dict[str, Sequence[float]]:
@@ -127,12 +151,6 @@ def require_products_in_range(designs: Sequence[Design]) -> None:
         )
 
 
-def _hint(name: str, known: Iterable[str]) -> str:
-    listed = list(known)
-    near = difflib.get_close_matches(str(name), listed, n=1)
-    return f"Did you mean {near[0]!r}?" if near else f"Known are {', '.join(map(repr, listed))}."
-
-
 def _design(attribute: AllocatedAttribute, given: Sequence[float] | None) -> Design:
     name, channel = attribute.name, channel_of(attribute)
     scores = attribute.score_values if given is None else given
@@ -140,7 +158,7 @@ def _design(attribute: AllocatedAttribute, given: Sequence[float] | None) -> Des
         raise InputError(
             f"attribute {name!r}: its categories have no order and no scores, so a moment is not defined. "
             f'Give scores={{"{name}": [one number a category]}}, or state `scores` or `ordered: true` in the '
-            "problem."
+            "problem; of categories as they are, Cramer's V says how strong a link is."
         )
     f = _numbers(name, scores)
     return Design(name, channel.retention, channel.background, f)

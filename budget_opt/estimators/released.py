@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.channels import Channel, channel_of
+from budget_opt.estimators.channels import Channel, channel_of, uniform
+from budget_opt.estimators.count_checks import require_size
 from budget_opt.estimators.counting import Cells, Counts, FloatArray, counts_of
+from budget_opt.estimators.fit import require_possible_shares, require_released_columns
+from budget_opt.estimators.naming import require_distinct, require_known
+from budget_opt.estimators.reading import ReadRows, Wanted, read_rows
 from budget_opt.model.domain import Label
 from budget_opt.tables.counting import AnyCodes, IntArray
+from budget_opt.tables.public_columns import SMALLEST_WEIGHT
+from budget_opt.tables.reading import open_table
 
 if TYPE_CHECKING:
-    from budget_opt.allocation import Allocation
+    from budget_opt.allocation import AllocatedAttribute, Allocation
+
+Weight = str | Literal[False] | None
+"""The public column of survey weights; None for the one that the allocation states, False for none at all."""
 
 
 @dataclass(frozen=True)
 class Released:
     """A release as weighted rows: `codes` by column, all of one length, and what each place stands for.
 
-    `channels` and `labels` (by code) are of the same columns. `rows`, `weights`, `squares` as in `Cells`.
+    `channels` and `labels` (by code) are of the same columns; a public column has retention 1 and its values
+    for labels. `rows`, `weights`, `squares` as in `Cells`. `numbers` are public columns as finite doubles;
+    where there are any, every place is one row. `notes` is what a result has to say of how it was counted,
+    `weighted_by` the column of survey weights, where it is known.
     """
 
     allocation: Allocation
@@ -30,14 +44,21 @@ class Released:
     rows: IntArray | None = None
     weights: FloatArray | None = None
     squares: FloatArray | None = None
+    numbers: Mapping[str, FloatArray] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    weighted_by: str | None = None
 
     def cells(self, *names: str) -> Cells:
         """The rows of these attributes, in this order."""
         return Cells(tuple(self.codes[name] for name in names), self.rows, self.weights, self.squares)
 
     def counts(self, *names: str) -> Counts:
-        """The joint table of these attributes, in this order."""
-        return counts_of(self.cells(*names), names, [self.channels[name].cardinality for name in names])
+        """The joint table of these attributes, in this order; `InputError` where it would be too large."""
+        counted = counts_of(self.cells(*names), names, [self.channels[name].cardinality for name in names])
+        known = {one.name: one for one in self.allocation.attributes if one.name in names}
+        public = len(known) < len(names)
+        digests = () if public else tuple(randomized_as(known[name]) for name in names)
+        return replace(counted, randomized_as=digests, weighted_by=self.weighted_by)
 
     def channels_of(self, *names: str) -> tuple[Channel, ...]:
         """The channels of these attributes, in this order."""
@@ -50,24 +71,141 @@ class Released:
 
 
 def open_released(
-    released: Any, allocation: Allocation, names: Sequence[str], *, weight: str | None = None
+    released: Any,
+    allocation: Allocation,
+    names: Sequence[str],
+    weight: Weight = None,
+    *,
+    numbers: Sequence[str] = (),
 ) -> Released:
-    """The columns `names` of a release: a table, the path of a file, or `Counts` of these and perhaps others.
+    """The columns `names` of a release: attributes, and public columns as categories.
 
-    `weight` is the public column of survey weights, None for that of the allocation's problem, if any.
+    `released` is a pandas, polars or pyarrow table, the path of a .csv, .csv.gz or .parquet file or of a
+    folder of .parquet files, or `Counts` of these attributes and perhaps others. A table is read once, in
+    batches; rows are counted on the way where their joint table has at most 1e7 cells and takes less room
+    than they do.
+
+    `weight` names the public column of survey weights; None stands for the one that the allocation states,
+    and False for none. Counts have theirs already. `numbers` are public columns to be had as doubles.
+
+    Raises `InputError` for names that are unknown, repeated, or of which nothing was released, for counts of
+    other attributes, shapes or randomizations, and `DataError` for a table that is no release under this
+    allocation: other columns, cells outside the domains, no rows, shares of the categories that no originals
+    lead to (a false alarm has probability at most 1e-9), weights that are not finite, negative or all 0.
     """
-    from budget_opt.tables.reading import read_codes
-
+    names = tuple(names)
     known = {attribute.name: attribute for attribute in allocation.attributes}
-    for name in names:
-        if name not in known:
-            raise InputError(f"{name!r} is not an attribute of the allocation.")
-    channels = {name: channel_of(known[name]) for name in names}
-    labels = {name: known[name].domain.labels for name in names}
+    _require_names(names, numbers, allocation)
+    channels = {name: channel_of(known[name]) for name in names if name in known}
     if isinstance(released, Counts):
-        cells = released.cells
-        codes = dict(zip(released.attributes, cells.codes, strict=True))
-        wanted = {name: codes[name] for name in names}
-        return Released(allocation, channels, labels, wanted, cells.rows, cells.weights, cells.squares)
-    domains = {name: known[name].domain for name in names}
-    return Released(allocation, channels, labels, read_codes(released, domains, released=True))
+        counts = _weighted(released, allocation, weight)
+        notes, weighted_by = counts.notes, counts.weighted_by
+        rows = _from_counts(counts, allocation, names, numbers)
+    else:
+        notes, weighted_by = (), _weight_column(weight, allocation)
+        rows = _from_table(released, allocation, names, weighted_by, numbers)
+    require_possible_shares({name: known[name] for name in channels}, rows.cells, rows.names)
+    labels = {name: known[name].domain.labels for name in channels} | dict(rows.labels)
+    channels |= {name: Channel(name, 1.0, uniform(len(rows.labels[name]))) for name in rows.labels}
+    codes = dict(zip(rows.names, rows.cells.codes, strict=True))
+    return Released(
+        allocation,
+        {name: channels[name] for name in names},
+        {name: labels[name] for name in names},
+        {name: codes[name] for name in names},
+        rows.cells.rows,
+        rows.cells.weights,
+        rows.cells.squares,
+        rows.numbers,
+        notes,
+        weighted_by,
+    )
+
+
+def require_table(allocation: Allocation, names: Sequence[str]) -> None:
+    """`InputError` where the joint table of these attributes would be too large, before anything is read."""
+    sizes = {one.name: one.cardinality for one in allocation.attributes if one.name in names}
+    require_size(tuple(sizes), tuple(sizes.values()), 1)
+
+
+def randomized_as(attribute: AllocatedAttribute) -> str:
+    """A digest of all that a code of this attribute means: its name, its categories and its matrix."""
+    sampler = attribute.sampler
+    matrix = None if sampler is None else [sampler.bits, str(sampler.q)]
+    meant = [attribute.name, list(attribute.domain.labels), matrix]
+    return hashlib.sha256(json.dumps(meant).encode()).hexdigest()[:16]
+
+
+def _require_names(names: Sequence[str], numbers: Sequence[str], allocation: Allocation) -> None:
+    known = [*(attribute.name for attribute in allocation.attributes), *allocation.public]
+    require_distinct(names)
+    require_known(names, known, "an attribute or a public column of the allocation")
+    require_known(numbers, allocation.public, "a public column of the allocation, and only these are numbers")
+
+
+def _from_table(
+    released: Any, allocation: Allocation, names: Sequence[str], weight: str | None, numbers: Sequence[str]
+) -> ReadRows:
+    table = open_table(released)
+    require_released_columns(allocation, table)
+    domains = {one.name: one.domain for one in allocation.attributes if one.name in names}
+    public = tuple(name for name in names if name not in domains)
+    return read_rows(table, Wanted(domains, public, tuple(numbers), weight))
+
+
+def _weight_column(weight: Weight, allocation: Allocation) -> str | None:
+    if weight is False:
+        return None
+    if weight is None:
+        return allocation.survey_weight
+    require_known([weight], allocation.public, "a public column of the allocation, and weights must be one")
+    return weight
+
+
+def _from_counts(
+    counts: Counts, allocation: Allocation, names: Sequence[str], numbers: Sequence[str]
+) -> ReadRows:
+    known = {one.name: one for one in allocation.attributes}
+    if numbers:
+        raise InputError("counts: have no numbers of single rows. Give the released table.")
+    require_known(counts.attributes, known, "an attribute of the allocation, but one of the counts")
+    require_known(names, counts.attributes, "counted")
+    shape = tuple(known[name].cardinality for name in counts.attributes)
+    if counts.rows.shape != shape:
+        raise InputError(
+            f"counts: the table has shape {counts.rows.shape}, the allocation's domains of "
+            f"{', '.join(counts.attributes)} need {shape}. Count against the allocation's categories, in "
+            "their order."
+        )
+    digests = tuple(randomized_as(known[name]) for name in counts.attributes)
+    if counts.randomized_as and counts.randomized_as != digests:
+        raise InputError(
+            "counts: were made under another allocation: categories or epsilons of the attributes differ. "
+            "Give the allocation that the release was made with."
+        )
+    if counts.n == 0:
+        raise InputError("counts: have no rows, so there is nothing to estimate from.")
+    return ReadRows(tuple(names), counts.marginal(*names).cells, {}, {})
+
+
+def _weighted(counts: Counts, allocation: Allocation, weight: Weight) -> Counts:
+    """The counts with the weights that are asked for, which they must have already."""
+    if weight is False:
+        return counts.unweighted()
+    asked = allocation.survey_weight if weight is None else weight
+    if counts.weights is None and asked is not None:
+        stated = ", and the allocation states some" if weight is None else ""
+        raise InputError(
+            f"counts: have no survey weights{stated}. Count with weight={asked!r}, or pass weight=False to "
+            "leave them out."
+        )
+    if asked is not None and counts.weighted_by not in (None, asked):
+        raise InputError(
+            f"counts: have the weights {counts.weighted_by!r}, and {asked!r} are asked for. Count with these."
+        )
+    if counts.weights is not None and not counts.weights.max() >= SMALLEST_WEIGHT:
+        raise InputError(
+            f"counts: no cell has a sum of survey weights above {SMALLEST_WEIGHT:g}. Pass weight=False to "
+            "count every row once."
+        )
+    return counts
