@@ -1,0 +1,77 @@
+"""Joint tables and marginals of a release."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from budget_opt.allocation import Allocation
+from budget_opt.api.arguments import require, require_names
+from budget_opt.errors import InputError
+
+if TYPE_CHECKING:
+    from budget_opt.estimators.joint.marginals import MarginalEstimates
+    from budget_opt.estimators.joint.table import TableEstimate
+
+_ORDER = "Read one from a file with Allocation.read(path); the released table comes first."
+
+
+def table(
+    released: Any,
+    allocation: Allocation,
+    *attributes: str,
+    method: str = "default",
+    target: Literal["population", "data"] = "population",
+    weight: str | Literal[False] | None = None,
+    noise_limit: float = 1.0,
+) -> TableEstimate:
+    """The original joint table of these attributes: the share of every combination of their categories.
+
+    `released` is a table, a path, or `Counts`. `method` is "default" (pairs, their maximum-entropy
+    completion and the unbiased table, blended: the least error), "unbiased" (standard errors and
+    intervals of every cell; cells may be negative), "simplex" (the nearest distribution to it),
+    "likelihood" (maximum likelihood, stopped by held-out rows), or one of Castell's others,
+    "independent", "hybrid", "truncated". `target` says what errors are measured from: the `population`
+    (sampling and randomization), or `data` (the original table). `weight` names the public column of
+    survey weights, None the one that the allocation states, False none. What a method draws comes from a
+    fixed seed. Raises `NoiseError` where the expected AVD, 1/2 sum |truth - share|, is above
+    `noise_limit` (1 is the worst of any distribution), `InputError`, and `DataError` for a table that is
+    no release under this allocation.
+    """
+    from budget_opt.estimators.joint.estimating import TableOptions, estimate_table
+    from budget_opt.estimators.released import open_released
+
+    _require(allocation, attributes)
+    if not attributes:
+        raise InputError("attributes: none is named. Name one or more, or take marginals() for all.")
+    opened = open_released(released, allocation, attributes, weight)
+    return estimate_table(opened, attributes, TableOptions(method, target, noise_limit))
+
+
+def marginals(
+    released: Any,
+    allocation: Allocation,
+    *attributes: str,
+    target: Literal["population", "data"] = "population",
+    weight: str | Literal[False] | None = None,
+    noise_limit: float = 1.0,
+) -> MarginalEstimates:
+    """The original share of every category of each of these attributes (none named: of all of them).
+
+    Unbiased, with intervals, and beside it the nearest distribution; the release is read once. Of all
+    attributes, those that would be noise are left out with a note; named ones raise `NoiseError`.
+    Everything else as in `table`.
+    """
+    from budget_opt.estimators.joint.estimating import TableOptions, estimate_marginals
+    from budget_opt.estimators.released import open_released
+
+    _require(allocation, attributes)
+    every = tuple(one.name for one in allocation.attributes if one.sampler is not None)
+    names = attributes or every
+    opened = open_released(released, allocation, names, weight)
+    options = TableOptions("unbiased", target, noise_limit)
+    return estimate_marginals(opened, names, options, named=bool(attributes))
+
+
+def _require(allocation: Allocation, attributes: tuple[str, ...]) -> None:
+    require_names(attributes)
+    require(allocation, Allocation, "allocation", _ORDER)
