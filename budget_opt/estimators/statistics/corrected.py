@@ -1,0 +1,119 @@
+"""A corrected table with the covariances of its cells, as far as derived statistics need them (Wang 2016).
+
+Letters: t = W1 / sum W1 the shares of the reports, t2 = W2 / (sum W1)^2 (t / n without survey weights), pi
+the corrected cells, h_x(y) = prod Pinv[y, x] the number whose mean over the rows is pi_x. Cells A and B of
+the table or of its margins (indicators of truths, h_A the products of h over the attributes they name) have
+
+    population  Cov = n/(n-1) sum t2 (h_A - pi_A)(h_B - pi_B)      rows are a sample, reports are random
+    data        Cov = sum t2 (h_A h_B - h_{A and B})               only the reports are random
+
+both without bias. An attribute named in A and in B asks for `Channel.squared`, one named in one of them for
+`Channel.corrected`, one in none for the sum: no covariance matrix is formed. Every array may have further
+axes at its end, one table a place: a simulation of 10,000 releases is one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from budget_opt.errors import InputError
+from budget_opt.estimators.channels import Channel, FloatArray, along_all
+from budget_opt.estimators.counting import Counts
+from budget_opt.estimators.estimate import Target
+
+
+@dataclass(frozen=True)
+class CorrectedTable:
+    """Reports as shares, axis m that of `channels[m]`, and what the corrected cells err by.
+
+    `shares` t and `squares` t2 as in the module's text, further axes for several tables; `n` rows.
+    """
+
+    channels: tuple[Channel, ...]
+    shares: FloatArray
+    squares: FloatArray
+    n: int
+    target: Target
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The places of the attributes."""
+        return tuple(range(len(self.channels)))
+
+    @cached_property
+    def cells(self) -> FloatArray:
+        """pi, the unbiased shares of the original table; some may be negative, they add up to 1."""
+        return along_all(Channel.corrected, self.channels, self.shares)
+
+    @cached_property
+    def corrected_squares(self) -> FloatArray:
+        """t2 corrected along every axis."""
+        return along_all(Channel.corrected, self.channels, self.squares)
+
+    @cached_property
+    def variances(self) -> FloatArray:
+        """The variance of every corrected cell, >= 0."""
+        second = along_all(Channel.squared, self.channels, self.squares)
+        if self.target == "data":
+            return np.maximum(second - self.corrected_squares, 0.0)
+        return np.maximum(self.centred(second, self, self), 0.0)
+
+    @property
+    def errors(self) -> FloatArray:
+        """The standard error of every corrected cell."""
+        errors: FloatArray = np.sqrt(self.variances)
+        return errors
+
+    def margin(self, *kept: int) -> CorrectedTable:
+        """The table of these attributes alone; the axes of the others stay with length 1."""
+        gone = tuple(axis for axis in self.axes if axis not in kept)
+        channels = tuple(
+            Channel(channel.name, 1.0, np.ones(1)) if axis in gone else channel
+            for axis, channel in enumerate(self.channels)
+        )
+        shares, squares = (table.sum(axis=gone, keepdims=True) for table in (self.shares, self.squares))
+        return CorrectedTable(channels, shares, squares, self.n, self.target)
+
+    def covariances(self, first: Sequence[int], second: Sequence[int]) -> FloatArray:
+        """Cov of the cell of the attributes `first` and that of `second`, for every cell of both together."""
+        table = self.squares
+        for axis, channel in enumerate(self.channels):
+            if axis in first and axis in second:
+                table = channel.squared(table, axis)
+            elif axis in first or axis in second:
+                table = channel.corrected(table, axis)
+            else:
+                table = table.sum(axis=axis, keepdims=True)
+        if self.target == "data":
+            return table - self.margin(*first, *second).corrected_squares
+        return self.centred(table, self.margin(*first), self.margin(*second))
+
+    def centred(self, products: FloatArray, one: CorrectedTable, other: CorrectedTable) -> FloatArray:
+        """Of sums of t2 h_A h_B the covariances for the population, A of the margin `one`, B of `other`."""
+        whole = self.squares.sum(axis=self.axes, keepdims=True)
+        crossed = one.cells * other.corrected_squares + other.cells * one.corrected_squares
+        covariances: FloatArray = products - crossed + whole * one.cells * other.cells
+        return covariances * (self.n / (self.n - 1))
+
+    def variance_of(self, gradient: FloatArray) -> FloatArray:
+        """The variance of sum a(x) pi(x), for numbers a of the shape of the cells; >= 0."""
+        h = along_all(Channel.unbiased, self.channels, gradient)
+        if self.target == "data":
+            own = along_all(Channel.unbiased, self.channels, gradient * gradient)
+            given: FloatArray = (self.squares * (h * h - own)).sum(axis=self.axes)
+            return np.maximum(given, 0.0)
+        mean = (self.shares * h).sum(axis=self.axes, keepdims=True)
+        spread: FloatArray = (self.squares * (h - mean) ** 2).sum(axis=self.axes)
+        return spread * (self.n / (self.n - 1))
+
+
+def corrected_table(counts: Counts, channels: Sequence[Channel], target: Target) -> CorrectedTable:
+    """The corrected table of released counts; `InputError` for fewer than two rows."""
+    if counts.n < 2:
+        raise InputError(f"the release: has {counts.n} rows, the error of a statistic needs at least 2.")
+    total = float(counts.first.sum())
+    return CorrectedTable(tuple(channels), counts.first / total, counts.second / total**2, counts.n, target)

@@ -1,0 +1,209 @@
+"""Statistics of released counts: what each is of theta (`divergence`), its range, and what to say of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from budget_opt.errors import InputError
+from budget_opt.estimators.channels import Channel, FloatArray
+from budget_opt.estimators.counting import Counts
+from budget_opt.estimators.estimate import Target, require_target
+from budget_opt.estimators.noise_limit import require_signal
+from budget_opt.estimators.statistics.corrected import CorrectedTable, corrected_table
+from budget_opt.estimators.statistics.divergence import (
+    Divergence,
+    chi_square,
+    from_uniform,
+    mutual_information,
+)
+from budget_opt.estimators.statistics.plain import plain_entropy, plain_information, plain_phi_square
+from budget_opt.estimators.statistics.results import Scale, StatisticEstimate, Unit
+
+_FEW_ERRORS = 4.0
+_PAIRS = ("mutual information", "chi-square", "G^2", "phi^2", "Cramer's V")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A statistic, what it is of theta, what it is of the released table, and what is to be said of it."""
+
+    statistic: str
+    scale: Scale
+    raw: float
+    notes: tuple[str, ...]
+    unit: Unit | None
+
+
+def entropy_estimate(
+    counts: Counts,
+    channels: Sequence[Channel],
+    target: Target = "population",
+    *,
+    unit: Unit = "nats",
+    noise_limit: float = 1.0,
+) -> StatisticEstimate:
+    """The joint entropy of all attributes of the counts. Raises `InputError`, `NoiseError`."""
+    require_target(target)
+    size = math.prod(counts.rows.shape)
+    if size < 2:
+        raise InputError("entropy: of one category alone is 0. Name an attribute with two or more.")
+    table = corrected_table(counts, channels, target)
+    one = _unit(unit)
+    scale = Scale(start=math.log(size) / one, factor=-0.5 / one, largest=math.log(size) / one)
+    raw = plain_entropy(table.shares) / one
+    asked = _Asked("entropy", scale, raw, (*counts.notes, *_cell_notes(table, 92)), unit)
+    return _estimate(asked, table, from_uniform(table), noise_limit)
+
+
+def pair_estimate(
+    statistic: str,
+    counts: Counts,
+    channels: Sequence[Channel],
+    target: Target = "population",
+    *,
+    unit: Unit = "nats",
+    noise_limit: float = 1.0,
+) -> StatisticEstimate:
+    """One of the statistics of two attributes, by its name. Raises `InputError`, `NoiseError`.
+
+    chi-square is n phi^2 and G^2 is 2 n times the mutual information of the target's table, n the rows or
+    with survey weights Kish's effective number of them: that of the design whose chi-square has the mean
+    freedoms / n under independence where the weights do not depend on the values (Rao and Scott 1981).
+    """
+    require_target(target)
+    if statistic not in _PAIRS:
+        raise InputError(f"statistic: is {statistic!r}, must be one of {', '.join(map(repr, _PAIRS))}.")
+    if len(channels) != 2:
+        raise InputError(f"{statistic}: is of two attributes, {len(channels)} are named. Name two.")
+    table = corrected_table(counts, channels, target)
+    rank = least_cardinality(table) - 1
+    if rank < 1:
+        raise InputError(
+            f"{statistic}: one of the attributes has a single category, so that nothing can depend on it."
+        )
+    by_logarithms = statistic in ("mutual information", "G^2")
+    plain = 2 * plain_information(table.shares) if by_logarithms else plain_phi_square(table.shares)
+    divergence = mutual_information(table) if by_logarithms else chi_square(table)
+    most = 2 * math.log(rank + 1) if by_logarithms else float(rank)
+    factor = {
+        "mutual information": 0.5 / _unit(unit),
+        "chi-square": counts.effective,
+        "G^2": counts.effective,
+        "phi^2": 1.0,
+        "Cramer's V": 1 / rank,
+    }[statistic]
+    root = statistic == "Cramer's V"
+    scale = Scale(0.0, factor, math.sqrt(factor * most) if root else factor * most, root)
+    notes = (*counts.notes, *_margin_notes(table), *_cell_notes(table, 84 if by_logarithms else 92))
+    shown = unit if statistic == "mutual information" else None
+    return _estimate(_Asked(statistic, scale, scale.of(plain), notes, shown), table, divergence, noise_limit)
+
+
+def least_cardinality(table: CorrectedTable) -> int:
+    """The number of categories that can be, of the attribute with fewest.
+
+    Every declared category can be where there is noise: that none of it is seen is then no evidence. Without
+    noise (a public column) a category without rows is none.
+    """
+    occupied = [
+        int(np.count_nonzero(table.margin(axis).shares)) if channel.retention == 1 else channel.cardinality
+        for axis, channel in enumerate(table.channels)
+    ]
+    return min(occupied)
+
+
+def _unit(unit: str) -> float:
+    sizes = {"nats": 1.0, "bits": math.log(2)}
+    if unit not in sizes:
+        raise InputError(f'unit: is {unit!r}, must be "nats" or "bits".')
+    return sizes[unit]
+
+
+def _estimate(
+    asked: _Asked, table: CorrectedTable, divergence: Divergence, noise_limit: float
+) -> StatisticEstimate:
+    names = tuple(channel.name for channel in table.channels)
+    label = f"{asked.statistic} of {' x '.join(names)}"
+    theta, scale = float(divergence.value), asked.scale
+    if scale.root:  # of the root of a noncentral chi-square, which is at most sqrt(a) anywhere
+        error = math.sqrt(float(divergence.scale) * scale.factor)
+    else:
+        error = float(divergence.standard_error) * abs(scale.factor)
+    require_signal(label, error, scale.largest, noise_limit)
+    return StatisticEstimate(
+        label=label,
+        value=scale.of(theta),
+        standard_error=error,
+        n=table.n,
+        target=table.target,
+        raw=asked.raw,
+        effective_n=_effective_n(table, divergence),
+        notes=(*asked.notes, *_range_notes(asked.statistic, scale, divergence)),
+        statistic=asked.statistic,
+        attributes=names,
+        unit=asked.unit,
+        divergence=divergence,
+        scale=scale,
+    )
+
+
+def _effective_n(table: CorrectedTable, divergence: Divergence) -> float | None:
+    """Unrandomized rows of the same first-order error from the population; None where it is not known."""
+    g = divergence.gradient
+    mean = float((table.cells * g).sum())
+    spread = float((table.cells * (g - mean) ** 2).sum())
+    error = float(replace(table, target="population").variance_of(g))
+    return spread / error if spread > 0 and error > 0 else None
+
+
+def _range_notes(statistic: str, scale: Scale, divergence: Divergence) -> list[str]:
+    theta = float(divergence.value)
+    notes = []
+    if scale.start + scale.factor * theta < 0:
+        notes.append(
+            f"the estimate of {statistic} is below 0, as it may be by chance where the truth is near 0"
+        )
+    elif scale.of(theta) > scale.largest:
+        notes.append(
+            f"the estimate of {statistic} is above its largest possible value, as it may be by chance"
+        )
+    ends = [scale.of(float(end)) for end in divergence.interval(0.95)]
+    if min(ends) < 0 or max(ends) > scale.largest * (1 + 1e-12):
+        notes.append(f"the 95 % interval is cut off at the end of the range, 0 to {scale.largest:.4g}")
+    return notes
+
+
+def _cell_notes(table: CorrectedTable, covered: int) -> list[str]:
+    """`covered` is the least coverage that was measured there."""
+    negative = int(np.count_nonzero(table.cells < 0))
+    near = _near_zero(table.cells, table.errors)
+    notes = []
+    if negative:
+        notes.append(f"{negative} of {table.cells.size} corrected cells are negative; none is cut off")
+    if near:
+        notes.append(
+            f"{near} of {table.cells.size} corrected cells are within 4 standard errors of 0: the 95 % "
+            f"interval may cover as little as {covered} % (measured)"
+        )
+    return notes
+
+
+def _margin_notes(table: CorrectedTable) -> list[str]:
+    notes = []
+    for axis, channel in enumerate(table.channels):
+        margin = table.margin(axis)
+        near = _near_zero(margin.cells, margin.errors)
+        if near:
+            notes.append(
+                f"{near} categories of {channel.name!r} may not occur at all (within 4 standard errors of "
+                "0): the 95 % interval may cover as little as 77 % (measured). Merge them with others."
+            )
+    return notes
+
+
+def _near_zero(cells: FloatArray, errors: FloatArray) -> int:
+    return int(np.count_nonzero((errors > 0) & (cells < _FEW_ERRORS * errors)))
