@@ -1,78 +1,43 @@
 """Corrected cross-moments of a release with standard errors (DESIGN 2.2, 2.3, 2.10).
 
 Letters: S the attributes, R_S = prod lambda, W~ = f(y) - mean of f(y), psi the influence function
-of the released moment. All sums are weighted means over cells of products of per-category numbers.
+of the released moment. All sums are weighted means over cells of products of per-category numbers; N, W1 and
+W2 are as in `counting`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.counting import Cells, FloatArray, cells_of_codes, cells_of_counts
-from budget_opt.estimators.designs import Design, designs_of, require_products_in_range, scores_by_name
-from budget_opt.estimators.estimate import MomentEstimate, Target
+from budget_opt.estimators.channels import FloatArray
+from budget_opt.estimators.counting import Cells, cells_of_codes, cells_of_counts
+from budget_opt.estimators.designs import Design, require_products_in_range
+from budget_opt.estimators.errors_of_means import (
+    is_randomized,
+    larger,
+    require_rows,
+    sampling_factor,
+)
+from budget_opt.estimators.estimate import MomentEstimate, Target, require_target
+from budget_opt.estimators.spread import Spread, effective_rows, spreads_of
+from budget_opt.estimators.usefulness import usefulness_of_scaled
 from budget_opt.tables.counting import AnyCodes
 
-if TYPE_CHECKING:
-    from budget_opt.allocation import Allocation
-
-
-def moment(
-    released: Any,
-    allocation: Allocation,
-    *attributes: str,
-    target: Target = "population",
-    scores: Mapping[str, Sequence[float]] | None = None,
-) -> MomentEstimate:
-    """What the original moment E prod (f_m - E f_m) of `attributes` was, from the released table alone.
-
-    For one attribute it is the mean E f: the centred moment would be zero, and the statement
-    P(y = v) - q_v = lambda (P(x = v) - q_v) of DESIGN 2.2 gives (mean f(y) - (1 - lambda) E_q f) / lambda.
-    For more it is the sample-centred moment with divisor n over R_S. Given the data, its expectation is the
-    data's own moment exactly; as an estimate of the population's it shares the bias of that
-    (a factor 1 - 1/n at order 2), which is far below the standard error.
-
-    `released` is a pandas, polars or pyarrow table, or a path of a .csv, .csv.gz or .parquet file. `target`
-    says what the error is measured from: `population`, or `data`, the value in the original table.
-    `scores` replaces declared scores. Raises `InputError` for attributes that cannot be estimated and for
-    too few rows (more than the order, and two, are needed), `DataError` for cells outside the domain.
-    """
-    return moments(released, allocation, [attributes], target=target, scores=scores)[0]
-
-
-def moments(
-    released: Any,
-    allocation: Allocation,
-    wanted: Sequence[Sequence[str]],
-    *,
-    target: Target = "population",
-    scores: Mapping[str, Sequence[float]] | None = None,
-) -> tuple[MomentEstimate, ...]:
-    """Several moments of one release, which is read once; everything else is as in `moment`."""
-    from budget_opt.tables.reading import read_codes
-
-    given = scores_by_name(scores)
-    sets = [
-        designs_of(allocation, tuple(names), {name: given[name] for name in names if name in given})
-        for names in wanted
-    ]
-    used = {design.name for designs in sets for design in designs}
-    _check_all_used(given, used)
-    domains = {a.name: a.domain for a in allocation.attributes if a.name in used}
-    codes = read_codes(released, domains, released=True)
-    return tuple(moment_from_codes(codes, designs, target=target) for designs in sets)
+NO_VARIANCE = "the corrected variance of {} is not positive: no effective n"
+"""A note: a marginal whose noise is as large as its variance."""
 
 
 def moment_from_codes(
     codes: Mapping[str, AnyCodes], designs: Sequence[Design], *, target: Target = "population"
 ) -> MomentEstimate:
-    """As `moment`, from columns of released codes 0 .. r-1; only those that `designs` name are read."""
+    """As `moment_from_cells`, from columns of released codes 0 .. r-1; only those of `designs` are read."""
     cells = cells_of_codes(codes, {design.name: design.cardinality for design in designs})
     return moment_from_cells(cells, designs, target)
 
@@ -80,7 +45,7 @@ def moment_from_codes(
 def moment_from_counts(
     counts: npt.ArrayLike, designs: Sequence[Design], *, target: Target = "population"
 ) -> MomentEstimate:
-    """As `moment`, from a joint table of released counts, one axis an attribute, as in `designs`."""
+    """As `moment_from_cells`, from a joint table of released counts, one axis an attribute in order."""
     shape = tuple(design.cardinality for design in designs)
     if np.shape(counts) != shape:
         raise InputError(f"counts: the table has shape {np.shape(counts)}, the attributes need {shape}.")
@@ -88,53 +53,72 @@ def moment_from_counts(
 
 
 def moment_from_cells(cells: Cells, designs: Sequence[Design], target: Target) -> MomentEstimate:
-    """As `moment`, from weighted cells whose codes are in range, in the order of `designs`."""
-    _check_target(target)
+    """What the original moment E prod (f_m - E f_m) was, from weighted cells in the order of `designs`.
+
+    For one attribute it is the mean E f: the centred moment would be zero, and the statement
+    P(y = v) - q_v = lambda (P(x = v) - q_v) of DESIGN 2.2 gives (mean f(y) - (1 - lambda) E_q f) / lambda.
+    For more it is the sample-centred moment with divisor n over R_S. Given the data, its expectation is the
+    data's own moment exactly; as an estimate of the population's it shares the bias of that
+    (a factor 1 - 1/n at order 2), which is far below the standard error. Raises `InputError` for too few rows
+    (more than the order, and two, are needed).
+    """
+    require_target(target)
     require_products_in_range(designs)
     n, order = cells.n, len(designs)
-    least = max(2, order + 1)
-    if n < least:
-        raise InputError(
-            f"the release: has {n} rows, a moment of order {order} needs at least {least} for its error. "
-            "Give more rows."
-        )
-    means = _means(cells, designs)
-    centred = [design.scores - mean for design, mean in zip(designs, means, strict=True)]
+    require_rows(n, f"a moment of order {order}", max(2, order + 1))
+    spreads = spreads_of(cells, designs)
+    centred = [spread.centred for spread in spreads]
     whole, parts = _released_moments(cells, centred)
-    variances = _variances(cells, centred, designs, whole, parts)
     retention = math.prod(design.retention for design in designs)
+    variance = _variances(cells, centred, designs, whole, parts)[target] / retention**2
+    raw, value, deviation = whole, whole / retention, whole / retention
     if order == 1:
-        observed = means[0]
-        value = (observed - (1 - retention) * designs[0].background_mean) / retention
-    else:
-        observed, value = whole, whole / retention
+        raw, value = spreads[0].raw_mean, spreads[0].mean
+        deviation = value - designs[0].background_mean
+    names = tuple(design.name for design in designs)
     return MomentEstimate(
-        attributes=tuple(design.name for design in designs),
+        label=" x ".join(names),
+        attributes=names,
         value=value,
-        standard_error=math.sqrt(variances[target] / n) / retention,
+        standard_error=math.sqrt(variance),
         n=n,
         target=target,
         retention=retention,
-        observed=observed,
+        raw=raw,
+        effective_n=effective_rows(cells.effective, spreads),
+        usefulness=usefulness_of_scaled(deviation, variance, retention),
+        notes=_notes(spreads),
     )
 
 
-def _means(cells: Cells, designs: Sequence[Design]) -> list[float]:
-    totals = np.zeros(len(designs))
-    for codes, weight, _ in cells.blocks():
-        totals += [weight @ design.scores[code] for code, design in zip(codes, designs, strict=True)]
-    return [float(total) / cells.total for total in totals]
+def largest_moment(designs: Sequence[Design]) -> float:
+    """The largest size that a moment of these scores can have (for one attribute: of E f - mid-range).
+
+    By Hölder's inequality at most prod (E |f_m - mu_m|^k)^(1/k), and each factor is largest where all mass
+    lies on the ends of the range, p on one of them: range^k ((1 - p) p^k + p (1 - p)^k).
+    """
+    return _largest_share(len(designs)) * math.prod(float(np.ptp(design.scores)) for design in designs)
+
+
+@cache
+def _largest_share(k: int) -> float:
+    p = np.linspace(0, 0.5, 5001)
+    return float(np.max((1 - p) * p**k + p * (1 - p) ** k))
+
+
+def _notes(spreads: Sequence[Spread]) -> tuple[str, ...]:
+    return tuple(NO_VARIANCE.format(one.design.name) for one in spreads if one.inflation is None)
 
 
 def _released_moments(cells: Cells, centred: Sequence[FloatArray]) -> tuple[float, FloatArray]:
     """The released moment m_S, and m_{S without j} for each j; exactly 0 where that is of order one."""
     order = len(centred)
     whole, parts = 0.0, np.zeros(order)
-    for codes, weight, _ in cells.blocks():
+    for codes, first, _ in cells.blocks():
         scored = [table[code] for code, table in zip(codes, centred, strict=True)]
-        whole += float(weight @ _product(scored))
+        whole += float(first @ _product(scored))
         if order > 2:
-            parts += [weight @ _product(scored, without=j) for j in range(order)]
+            parts += [first @ _product(scored, without=j) for j in range(order)]
     return whole / cells.total, parts / cells.total
 
 
@@ -145,22 +129,19 @@ def _variances(
     whole: float,
     parts: FloatArray,
 ) -> dict[Target, float]:
-    """n times the variance of the released moment, by target; m_j is `parts`, the moment without j.
+    """The variance of the released moment, by target; m_j is `parts`, the moment without j.
 
-    Population: Var psi, psi = prod W~ - sum_j m_j W~_j (DESIGN 2.3), with the divisor n - 1. Data: only y is
-    random, so it is E Var(psi | x) = E psi^2 - E (E[psi | x])^2. Given x the W are independent, W~ is
+    Population: that of the mean of psi = prod W~ - m_S - sum_j m_j W~_j (DESIGN 2.3). Data: only y is
+    random, so a row adds Var(psi | x) = E psi^2 - (E[psi | x])^2. Given x the W are independent, W~ is
     unbiased for its own mean, and W~^2 - noise for that mean's square; so a row's share is, unbiasedly,
 
         prod W~^2 - prod (W~^2 - noise) - 2 sum_j m_j noise_j prod_{i != j} W~_i + sum_j m_j^2 noise_j
 
-    which is `noise` itself at order one. In a small table the difference may come out negative: then the
-    data's variance is replaced by the population's, which is never smaller in truth; and the population's
-    is never reported below the data's. Both step to the larger error.
+    which is `noise` itself at order one.
     """
-    n = cells.n
     noises = [design.noise for design in designs]
-    first = second = given_data = 0.0
-    for codes, _, weight in cells.blocks():
+    population = data = 0.0
+    for codes, _, second in cells.blocks():
         scored = [table[code] for code, table in zip(codes, centred, strict=True)]
         noise = [table[code] for code, table in zip(codes, noises, strict=True)]
         psi = _product(scored) - whole
@@ -171,14 +152,12 @@ def _variances(
             if part != 0:
                 psi = psi - part * scored[j]
                 share = share + part * noise[j] * (part - 2 * _product(scored, without=j))
-        first += float(weight @ psi)
-        second += float(weight @ (psi * psi))
-        given_data += float(weight @ share)
-    population = max(second - first * first / n, 0.0) / (n - 1)
-    data = given_data / n
-    if data <= 0:
-        data = population
-    return {"population": max(population, data), "data": data}
+        population += float(second @ (psi * psi))
+        data += float(second @ share)
+    squared = cells.total**2
+    return larger(
+        population * sampling_factor(cells.n) / squared, data / squared, randomized=is_randomized(designs)
+    )
 
 
 def _product(factors: Sequence[FloatArray], without: int | None = None) -> Any:
@@ -188,14 +167,3 @@ def _product(factors: Sequence[FloatArray], without: int | None = None) -> Any:
         if place != without:
             product = product * factor
     return product
-
-
-def _check_target(target: str) -> None:
-    if target not in get_args(Target):
-        raise InputError(f'target: is {target!r}, must be "population" or "data".')
-
-
-def _check_all_used(given: Mapping[str, object], used: set[str]) -> None:
-    unused = sorted(set(given) - used)
-    if unused:
-        raise InputError(f"scores: {unused[0]!r} is not an attribute of the moments asked for. Leave it out.")

@@ -71,8 +71,10 @@ def judge(truth: float, tables: IntArray, designs: list[Design], target: Target)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["population", "data"])
-@pytest.mark.parametrize("make", [skewed, sparse])
-@pytest.mark.parametrize("retentions", list(ATTRIBUTES))
+@pytest.mark.parametrize(
+    ("make", "retentions"),
+    [(skewed, "middle"), (sparse, "middle"), (sparse, "small"), (skewed, "large")],
+)
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_values_errors_and_intervals_hold_over_10000_repetitions(
     order: int,

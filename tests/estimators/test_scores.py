@@ -14,7 +14,8 @@ import pytest
 from budget_opt.errors import InputError
 from budget_opt.estimators.designs import designs_of
 from budget_opt.estimators.estimate import Target
-from budget_opt.estimators.moments import moment_from_counts, moments
+from budget_opt.estimators.moments import moment_from_counts
+from budget_opt.estimators.released_moments import moments
 from tests.estimators.release_model import allocation_like, design
 
 TARGETS: tuple[Target, ...] = ("population", "data")

@@ -9,40 +9,74 @@ from budget_opt.allocation import Allocation
 from budget_opt.api.arguments import require, require_names
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from budget_opt.estimators.estimate import MomentEstimate
 
-_ORDER = "Read one from a file with Allocation.read(path); the released table comes first."
+ORDER = "Read one from a file with Allocation.read(path); the released table comes first."
 
 
-def moment(
+def moment(  # noqa: PLR0913 (each a word that users type)
     released: Any,
     allocation: Allocation,
     *attributes: str,
     target: Literal["population", "data"] = "population",
     scores: Mapping[str, Sequence[float]] | None = None,
+    weight: str | Literal[False] | None = None,
+    noise_limit: float = 1.0,
+    bootstrap: int = 0,
+    rng: np.random.Generator | None = None,
 ) -> MomentEstimate:
     """The original cross-moment of these attributes (one: its mean), corrected for the randomization.
 
-    `released` is a table or path. `target` says what the standard error is measured from: the
-    `population` (sampling and randomization), or `data` (the value in the original table). `scores`
-    gives or replaces f of an attribute, one number a category. Raises `InputError`, `DataError`.
+    `released` is a table, the path of one, or `Counts`. `target` says what the standard error is measured
+    from: the `population` (sampling and randomization), or `data` (the value in the original table). `scores`
+    gives or replaces f of an attribute, one number a category. `weight` is the public column of survey
+    weights, None for the allocation's own, if any. `bootstrap` asks for so many replicates beside the
+    error by formula (`.bootstrap`), drawn by `rng`, which is seeded with 0 unless given.
+
+    Raises `InputError` for attributes that cannot be estimated and for too few rows, `DataError` for cells
+    outside the domain, and `NoiseError` where the error is above `noise_limit` times the largest size that
+    the moment can have.
     """
-    from budget_opt.estimators import moments as estimators
-
     require_names(attributes)
-    require(allocation, Allocation, "allocation", _ORDER)
-    return estimators.moment(released, allocation, *attributes, target=target, scores=scores)
+    return moments(
+        released,
+        allocation,
+        [attributes],
+        target,
+        scores,
+        weight=weight,
+        noise_limit=noise_limit,
+        bootstrap=bootstrap,
+        rng=rng,
+    )[0]
 
 
-def moments(
+def moments(  # noqa: PLR0913 (each a word that users type)
     released: Any,
     allocation: Allocation,
     wanted: Sequence[Sequence[str]],
     target: Literal["population", "data"] = "population",
     scores: Mapping[str, Sequence[float]] | None = None,
+    *,
+    weight: str | Literal[False] | None = None,
+    noise_limit: float = 1.0,
+    bootstrap: int = 0,
+    rng: np.random.Generator | None = None,
 ) -> tuple[MomentEstimate, ...]:
     """Several moments of one release, which is read once; everything else as in `moment`."""
-    from budget_opt.estimators import moments as estimators
+    from budget_opt.estimators import released_moments
+    from budget_opt.estimators.bootstrap import bootstrap_of
 
-    require(allocation, Allocation, "allocation", _ORDER)
-    return estimators.moments(released, allocation, wanted, target=target, scores=scores)
+    require(allocation, Allocation, "allocation", ORDER)
+    return released_moments.moments(
+        released,
+        allocation,
+        wanted,
+        target=target,
+        scores=scores,
+        weight=weight,
+        noise_limit=noise_limit,
+        bootstrap=bootstrap_of(bootstrap, rng),
+    )

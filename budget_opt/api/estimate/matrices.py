@@ -1,0 +1,83 @@
+"""Corrected covariance and correlation matrices of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from budget_opt.allocation import Allocation
+from budget_opt.api.arguments import require, require_names
+from budget_opt.api.estimate.moments import ORDER
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from budget_opt.estimators.matrices.result import CorrelationMatrix, CovarianceMatrix
+
+
+def covariance(  # noqa: PLR0913 (each a word that users type)
+    released: Any,
+    allocation: Allocation,
+    *attributes: str,
+    target: Literal["population", "data"] = "population",
+    scores: Mapping[str, Sequence[float]] | None = None,
+    weight: str | Literal[False] | None = None,
+    noise_limit: float = 1.0,
+    bootstrap: int = 0,
+    rng: np.random.Generator | None = None,
+) -> CovarianceMatrix:
+    """The original covariance matrix of these attributes, or of all that have scores, with errors.
+
+    Off the diagonal the retention is divided out; variances do not follow it (DESIGN 2.2) and come from the
+    corrected marginals. Divisor n. Entries whose error is above `noise_limit` times the largest size there
+    can be are withheld; `NoiseError` where every pair is. Everything else as in `bo.estimate.moment`.
+    """
+    from budget_opt.estimators.bootstrap import bootstrap_of
+    from budget_opt.estimators.matrices import released_matrices
+
+    require_names(attributes)
+    require(allocation, Allocation, "allocation", ORDER)
+    return released_matrices.covariance(
+        released,
+        allocation,
+        attributes,
+        target=target,
+        scores=scores,
+        weight=weight,
+        noise_limit=noise_limit,
+        bootstrap=bootstrap_of(bootstrap, rng),
+    )
+
+
+def correlation(  # noqa: PLR0913 (each a word that users type)
+    released: Any,
+    allocation: Allocation,
+    *attributes: str,
+    target: Literal["population", "data"] = "population",
+    scores: Mapping[str, Sequence[float]] | None = None,
+    weight: str | Literal[False] | None = None,
+    noise_limit: float = 1.0,
+    bootstrap: int = 0,
+    rng: np.random.Generator | None = None,
+) -> CorrelationMatrix:
+    """The original correlation matrix of these attributes, or of all that have scores, with errors.
+
+    The errors contain those of the corrected variances. An attribute whose corrected variance is not clearly
+    above 0 has no correlations, and estimates outside [-1, 1] are flagged, both in `.notes`;
+    `.repaired()` is the nearest correlation matrix. Everything else as in `covariance`.
+    """
+    from budget_opt.estimators.bootstrap import bootstrap_of
+    from budget_opt.estimators.matrices import released_matrices
+
+    require_names(attributes)
+    require(allocation, Allocation, "allocation", ORDER)
+    return released_matrices.correlation(
+        released,
+        allocation,
+        attributes,
+        target=target,
+        scores=scores,
+        weight=weight,
+        noise_limit=noise_limit,
+        bootstrap=bootstrap_of(bootstrap, rng),
+    )

@@ -1,0 +1,1 @@
+"""Means of a scored attribute within the categories of another one, and their differences."""

@@ -1,0 +1,169 @@
+"""Means within groups with their errors, and which of them are withheld."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from budget_opt.errors import InputError
+from budget_opt.estimators.channels import Channel, FloatArray
+from budget_opt.estimators.counting import Counts
+from budget_opt.estimators.designs import Design
+from budget_opt.estimators.errors_of_means import require_rows
+from budget_opt.estimators.estimate import Target, require_target
+from budget_opt.estimators.groups.functions import GroupNumbers, group_numbers
+from budget_opt.estimators.groups.result import GroupMean, GroupMeans
+from budget_opt.estimators.noise_limit import require_noise_limit, require_signal
+from budget_opt.estimators.replicates import Replicates
+from budget_opt.estimators.spread import Spread
+from budget_opt.estimators.usefulness import usefulness
+
+CLEARLY = 3.0
+"""Standard errors above 0 that a group's share must be: nearer to 0 no interval of its mean covers."""
+MOST_GROUPS = 300
+
+
+@dataclass(frozen=True)
+class _Means:
+    """What the estimates of all groups and rests are made from."""
+
+    numbers: GroupNumbers
+    target: Target
+    n: int
+    inflation: float | None
+    effective: float
+    largest: float
+    noise_limit: float
+
+
+def means_by_group(
+    counts: Counts,
+    group: Channel,
+    design: Design,
+    labels: Sequence[str],
+    target: Target,
+    noise_limit: float = math.inf,
+) -> GroupMeans:
+    """The corrected mean of `design` in every category of `group`, and against the rest.
+
+    `counts` is the joint table of both. A group is withheld where its share is not `CLEARLY` above 0, or
+    its error above `noise_limit` times half the range of the scores; `NoiseError` where all are. Raises
+    `InputError` for more than 300 groups and for fewer than 3 rows.
+    """
+    require_target(target)
+    require_rows(counts.n, "a group mean", 3)
+    require_noise_limit(noise_limit)
+    if group.cardinality > MOST_GROUPS:
+        raise InputError(
+            f"by: {group.name!r} has {group.cardinality:,} categories, at most {MOST_GROUPS} groups are told "
+            "apart. Take a coarser attribute."
+        )
+    made = _Means(
+        group_numbers(counts, group, design),
+        target,
+        counts.n,
+        Spread(design, counts.shares.sum(axis=0)).inflation,
+        counts.effective,
+        float(np.ptp(design.scores)) / 2,
+        noise_limit,
+    )
+    names = [*labels, *(f"all but {label}" for label in labels)]
+    estimates = [_mean(made, design.name, name, place) for place, name in enumerate(names)]
+    kept = tuple(one if isinstance(one, GroupMean) else None for one in estimates)
+    r = len(labels)
+    reasons = tuple(one for one in estimates[:r] if isinstance(one, str))
+    if not any(kept[:r]):
+        _refuse(made, design.name, reasons)
+    return GroupMeans(
+        attribute=design.name,
+        by=group.name,
+        groups=tuple(labels),
+        means=kept[:r],
+        rests=kept[r:],
+        covariance=_of(made)[: 2 * r, : 2 * r],
+        n=counts.n,
+        target=target,
+        notes=reasons,
+    )
+
+
+def _of(made: _Means) -> FloatArray:
+    covariances = made.numbers.covariances
+    return covariances.population if made.target == "population" else covariances.data
+
+
+def _variance(made: _Means, place: int, other: int | None = None) -> float:
+    """Of one influence function, or of it minus another one."""
+    combination = np.zeros(len(made.numbers.covariances.data))
+    combination[place] = 1.0
+    if other is not None:
+        combination[other] = -1.0
+    return made.numbers.covariances.variance(combination, made.target)
+
+
+def _mean(made: _Means, attribute: str, name: str, place: int) -> GroupMean | str:
+    """The estimate of a group or rest; a sentence where it is withheld."""
+    numbers, k = made.numbers, len(made.numbers.means)
+    share = float(numbers.shares[place])
+    relative = math.sqrt(_variance(made, k + place)) if share > 0 else math.inf
+    if relative * CLEARLY > 1:
+        return f"{name}: withheld, its estimated share is not {CLEARLY:g} standard errors above 0"
+    variance = _variance(made, place)
+    if math.sqrt(variance) > made.noise_limit * made.largest:
+        return f"{name}: withheld, the error of its mean is above the limit of noise_limit="
+    raw = float(numbers.raw[place])
+    useful = None
+    if math.isfinite(raw):
+        difference = _variance(made, 2 * k + place, place)
+        distance = raw - float(numbers.means[place])
+        useful = usefulness(distance, difference, variance, _variance(made, 2 * k + place))
+    effective = None
+    if made.inflation is not None:
+        effective = made.effective / made.inflation / max(float(numbers.inflations[place]), 1.0)
+    return GroupMean(
+        label=f"mean of {attribute} in {name}",
+        value=float(numbers.means[place]),
+        standard_error=math.sqrt(variance),
+        n=made.n,
+        target=made.target,
+        raw=raw if math.isfinite(raw) else None,
+        effective_n=effective,
+        usefulness=useful,
+        share=share,
+        share_error=relative * share,
+        errors=(variance, float(_of(made)[place, k + place]), relative**2),
+    )
+
+
+def _refuse(made: _Means, attribute: str, reasons: Sequence[str]) -> None:
+    """Raise for the group with the smallest error, when none is left."""
+    r = len(reasons)
+    errors = [
+        math.sqrt(_variance(made, place)) if made.numbers.shares[place] > 0 else math.inf
+        for place in range(r)
+    ]
+    best = int(np.argmin(errors))
+    require_signal(
+        f"mean of {attribute} by group, of which none is known ({reasons[best]})",
+        errors[best],
+        made.largest,
+        made.noise_limit,
+    )
+    require_signal(f"mean of {attribute} by group ({reasons[best]})", math.inf, made.largest)
+
+
+def with_replicates(means: GroupMeans, errors: FloatArray, how: str) -> GroupMeans:
+    """The same with the errors of bootstrap replicates, shape (B, 2 r)."""
+
+    def added(estimates: Sequence[GroupMean | None], start: int) -> tuple[GroupMean | None, ...]:
+        return tuple(
+            None
+            if one is None
+            else replace(one, bootstrap=Replicates(one.value, errors[:, start + place], how))
+            for place, one in enumerate(estimates)
+        )
+
+    return replace(means, means=added(means.means, 0), rests=added(means.rests, len(means.groups)))

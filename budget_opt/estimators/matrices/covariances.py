@@ -1,0 +1,131 @@
+"""The corrected covariance matrix: covariances with the retention divided out, and corrected variances."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from budget_opt.estimators.channels import FloatArray
+from budget_opt.estimators.counting import Cells
+from budget_opt.estimators.designs import Design, require_products_in_range
+from budget_opt.estimators.errors_of_means import require_rows
+from budget_opt.estimators.estimate import Target, require_target
+from budget_opt.estimators.matrices.pair_sums import PairSums, pair_sums
+from budget_opt.estimators.matrices.result import CovarianceMatrix
+from budget_opt.estimators.matrices.scored import Scored, scored
+from budget_opt.estimators.matrices.withholding import withheld
+from budget_opt.estimators.moments import NO_VARIANCE, largest_moment
+
+
+@dataclass(frozen=True)
+class SecondMoments:
+    """What covariances and correlations both are made of."""
+
+    attributes: tuple[Scored, ...]
+    sums: PairSums
+    n: int
+    effective: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes."""
+        return tuple(one.design.name for one in self.attributes)
+
+    @property
+    def units(self) -> FloatArray:
+        """u of every attribute."""
+        return np.array([one.unit for one in self.attributes])
+
+    @property
+    def kept(self) -> FloatArray:
+        """The retention of every pair."""
+        retention = np.array([one.design.retention for one in self.attributes])
+        return np.outer(retention, retention)
+
+    @property
+    def inflations(self) -> FloatArray:
+        """The variance inflation of every mean; NaN where the corrected variance is not positive."""
+        found = (one.spread.inflation for one in self.attributes)
+        return np.array([math.nan if inflation is None else inflation for inflation in found])
+
+    @property
+    def effective_n(self) -> FloatArray:
+        """Of every pair; NaN on the diagonal, since the closed form is of different attributes."""
+        rows = self.effective / np.outer(self.inflations, self.inflations)
+        np.fill_diagonal(rows, math.nan)
+        return rows
+
+
+def second_moments(cells: Cells, designs: Sequence[Design]) -> SecondMoments:
+    """The sums of all pairs; `InputError` for fewer than 3 rows, or scores beyond all doubles."""
+    require_rows(cells.n, "a pair", 3)
+    for one in designs:
+        require_products_in_range([one, one])
+    attributes = scored(cells, tuple(designs))
+    return SecondMoments(attributes, pair_sums(cells, attributes), cells.n, cells.effective)
+
+
+def covariance_matrix(
+    cells: Cells, designs: Sequence[Design], target: Target, noise_limit: float = math.inf
+) -> CovarianceMatrix:
+    """All covariances and variances of the originals, from cells in the order of `designs`."""
+    return covariances_from(second_moments(cells, designs), target, noise_limit)
+
+
+def covariances_from(found: SecondMoments, target: Target, noise_limit: float = math.inf) -> CovarianceMatrix:
+    """The same from sums that are there."""
+    require_target(target)
+    designs = [one.design for one in found.attributes]
+    values, raw, corrected_mse, raw_mse = _entries(found, target)
+    hidden, notes = withheld(
+        np.sqrt(corrected_mse), _largest(designs), found.names, noise_limit, "covariance", diagonal=True
+    )
+    notes = (*_notes(found), *notes)
+    return CovarianceMatrix(
+        attributes=found.names,
+        values=np.where(hidden, math.nan, values),
+        standard_errors=np.where(hidden, math.nan, np.sqrt(corrected_mse)),
+        raw=raw,
+        effective_n=found.effective_n,
+        mse_corrected=corrected_mse,
+        mse_raw=raw_mse,
+        n=found.n,
+        target=target,
+        notes=notes,
+    )
+
+
+def _entries(found: SecondMoments, target: Target) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Values, raw values, and the mean squared errors of both."""
+    scale = np.outer(found.units, found.units)
+    values = found.sums.covariance * scale
+    variances = found.sums.errors[target].product * scale**2
+    raw = values * found.kept
+    raw_mse = mse_of_scaled(values, variances, found.kept)
+    for m, one in enumerate(found.attributes):
+        usefulness = one.variance_usefulness(target)
+        values[m, m], raw[m, m] = one.spread.variance, one.spread.raw_variance
+        variances[m, m] = usefulness.mse_corrected * one.unit**4
+        raw_mse[m, m] = usefulness.mse_raw * one.unit**4
+    return values, raw, variances, raw_mse
+
+
+def mse_of_scaled(values: FloatArray, variances: FloatArray, kept: FloatArray) -> FloatArray:
+    """The mean squared error of kept x value: `usefulness.usefulness_of_scaled`, entry by entry."""
+    bias = np.maximum(values**2 - variances, 0.0)
+    mse: FloatArray = kept**2 * variances + (1 - kept) ** 2 * bias
+    return mse
+
+
+def _largest(designs: Sequence[Design]) -> FloatArray:
+    """The largest size of every entry: a variance is that of one attribute with itself."""
+    return np.array([[largest_moment([one, other]) for other in designs] for one in designs])
+
+
+def _notes(found: SecondMoments) -> tuple[str, ...]:
+    return tuple(
+        NO_VARIANCE.format(one.design.name) for one in found.attributes if one.spread.inflation is None
+    )

@@ -1,0 +1,105 @@
+"""Covariance and correlation matrices of a released table, of a file, or of counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from budget_opt.errors import InputError
+from budget_opt.estimators.bootstrap import HOW, Bootstrap, single_rows
+from budget_opt.estimators.channels import FloatArray
+from budget_opt.estimators.compacting import compacted
+from budget_opt.estimators.counting import Cells
+from budget_opt.estimators.designs import Design, designs_each, scored_attributes
+from budget_opt.estimators.estimate import Target
+from budget_opt.estimators.matrices.correlations import correlation_matrix, correlations
+from budget_opt.estimators.matrices.covariances import covariance_matrix
+from budget_opt.estimators.matrices.result import CorrelationMatrix, CovarianceMatrix, PairMatrix
+from budget_opt.estimators.released import Released, Weight, open_released
+
+if TYPE_CHECKING:
+    from budget_opt.allocation import Allocation
+
+MatrixT = TypeVar("MatrixT", bound=PairMatrix)
+Scores = Mapping[str, Sequence[float]] | None
+
+
+def covariance(  # noqa: PLR0913 (each a word that users type)
+    released: Any,
+    allocation: Allocation,
+    attributes: Sequence[str],
+    *,
+    target: Target,
+    scores: Scores,
+    weight: Weight,
+    noise_limit: float,
+    bootstrap: Bootstrap | None,
+) -> CovarianceMatrix:
+    """See `bo.estimate.covariance`."""
+    designs = _designs(allocation, attributes, scores)
+    opened = _opened(released, allocation, designs, weight, bootstrap)
+    cells = opened.cells(*(design.name for design in designs))
+    found = covariance_matrix(compacted(cells, designs), designs, target, noise_limit)
+    found = replace(found, notes=(*found.notes, *opened.notes))
+    return _drawn_again(found, _covariances, cells, designs, bootstrap)
+
+
+def correlation(  # noqa: PLR0913 (each a word that users type)
+    released: Any,
+    allocation: Allocation,
+    attributes: Sequence[str],
+    *,
+    target: Target,
+    scores: Scores,
+    weight: Weight,
+    noise_limit: float,
+    bootstrap: Bootstrap | None,
+) -> CorrelationMatrix:
+    """See `bo.estimate.correlation`."""
+    designs = _designs(allocation, attributes, scores)
+    opened = _opened(released, allocation, designs, weight, bootstrap)
+    cells = opened.cells(*(design.name for design in designs))
+    found = correlation_matrix(compacted(cells, designs), designs, target, noise_limit)
+    found = replace(found, notes=(*found.notes, *opened.notes))
+    return _drawn_again(found, correlations, cells, designs, bootstrap)
+
+
+def _designs(allocation: Allocation, attributes: Sequence[str], scores: Scores) -> tuple[Design, ...]:
+    """Of the named attributes, or of all that have scores; `InputError` for fewer than two."""
+    names = tuple(attributes) or scored_attributes(allocation, scores)
+    if len(names) < 2:
+        raise InputError(
+            f"a matrix: has {len(names)} attributes with scores, needs at least 2. Name them, or give "
+            "scores=."
+        )
+    return designs_each(allocation, names, scores)
+
+
+def _opened(
+    released: Any,
+    allocation: Allocation,
+    designs: Sequence[Design],
+    weight: Weight,
+    bootstrap: Bootstrap | None,
+) -> Released:
+    names = [design.name for design in designs]
+    numbers = single_rows(released, allocation, weight, bootstrap)
+    return open_released(released, allocation, names, weight=weight, numbers=numbers)
+
+
+def _covariances(cells: Cells, designs: Sequence[Design]) -> FloatArray:
+    return covariance_matrix(cells, designs, "population").values
+
+
+def _drawn_again(
+    found: MatrixT,
+    statistic: Callable[[Cells, Sequence[Design]], FloatArray],
+    cells: Cells,
+    designs: Sequence[Design],
+    bootstrap: Bootstrap | None,
+) -> MatrixT:
+    if bootstrap is None:
+        return found
+    errors = bootstrap.errors(statistic, cells, designs, found.target)
+    return replace(found, bootstrap=errors, bootstrap_how=HOW[found.target])

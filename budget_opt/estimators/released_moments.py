@@ -1,0 +1,64 @@
+"""Corrected moments of a released table, of a file, or of counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from budget_opt.errors import InputError
+from budget_opt.estimators.bootstrap import Bootstrap, single_rows
+from budget_opt.estimators.channels import FloatArray
+from budget_opt.estimators.compacting import compacted
+from budget_opt.estimators.counting import Cells
+from budget_opt.estimators.designs import Design, designs_of, scores_by_name
+from budget_opt.estimators.estimate import MomentEstimate, Target
+from budget_opt.estimators.moments import largest_moment, moment_from_cells
+from budget_opt.estimators.noise_limit import require_signal
+from budget_opt.estimators.released import Weight, open_released
+
+if TYPE_CHECKING:
+    from budget_opt.allocation import Allocation
+
+
+def moments(  # noqa: PLR0913 (each a word that users type)
+    released: Any,
+    allocation: Allocation,
+    wanted: Sequence[Sequence[str]],
+    *,
+    target: Target = "population",
+    scores: Mapping[str, Sequence[float]] | None = None,
+    weight: Weight = None,
+    noise_limit: float = 1.0,
+    bootstrap: Bootstrap | None = None,
+) -> tuple[MomentEstimate, ...]:
+    """Several moments of one release, which is read once (see `bo.estimate.moment`)."""
+    given = scores_by_name(scores)
+    sets = [
+        designs_of(allocation, tuple(names), {name: given[name] for name in names if name in given})
+        for names in wanted
+    ]
+    used = {design.name: None for designs in sets for design in designs}
+    unused = sorted(set(given) - set(used))
+    if unused:
+        raise InputError(f"scores: {unused[0]!r} is not an attribute of the moments asked for. Leave it out.")
+    numbers = single_rows(released, allocation, weight, bootstrap)
+    opened = open_released(released, allocation, list(used), weight=weight, numbers=numbers)
+    found = []
+    for designs in sets:
+        names = [design.name for design in designs]
+        estimate = moment_from_cells(compacted(opened.cells(*names), designs), designs, target)
+        require_signal(estimate.label, estimate.standard_error, largest_moment(designs), noise_limit)
+        if bootstrap is not None:
+            (replicates,) = bootstrap.replicates(
+                _value, opened.cells(*names), designs, target, np.array([estimate.value])
+            )
+            estimate = replace(estimate, bootstrap=replicates)
+        found.append(replace(estimate, notes=(*estimate.notes, *opened.notes)))
+    return tuple(found)
+
+
+def _value(cells: Cells, designs: Sequence[Design]) -> FloatArray:
+    return np.array([moment_from_cells(cells, designs, "population").value])
