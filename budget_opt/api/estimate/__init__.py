@@ -1,5 +1,38 @@
 """`bo.estimate`: what a released table still says, with standard errors and intervals."""
 
+from budget_opt.api.estimate.counting import count
+from budget_opt.api.estimate.groups import group_means
+from budget_opt.api.estimate.matrices import correlation, covariance
 from budget_opt.api.estimate.moments import moment, moments
+from budget_opt.api.estimate.regressions import regress
+from budget_opt.api.estimate.statistics import (
+    associations,
+    chi_square,
+    cramers_v,
+    entropy,
+    g_square,
+    independence_test,
+    mutual_information,
+    phi_square,
+)
+from budget_opt.api.estimate.tables import marginals, table
 
-__all__ = ["moment", "moments"]
+__all__ = [
+    "associations",
+    "chi_square",
+    "correlation",
+    "count",
+    "covariance",
+    "cramers_v",
+    "entropy",
+    "g_square",
+    "group_means",
+    "independence_test",
+    "marginals",
+    "moment",
+    "moments",
+    "mutual_information",
+    "phi_square",
+    "regress",
+    "table",
+]

@@ -43,7 +43,7 @@ def code_factor(code: str, names: Sequence[str] | None, words: Collection[str]) 
     A name is an attribute unless it is called, like `log` in log(age), or is one of the `words` of the
     formula language, like `np`, and none of `names`. Raises `FormulaError`.
     """
-    plain, quoted = _without_backquotes(code)
+    plain, quoted = without_backquotes(code)
     try:
         tree = ast.parse(plain, mode="eval")
         text = ast.unparse(tree)
@@ -66,7 +66,7 @@ def _short(code: str) -> str:
     return repr(code if len(code) <= 60 else f"{code[:57]}...")
 
 
-def _without_backquotes(code: str) -> tuple[str, dict[str, str]]:
+def without_backquotes(code: str) -> tuple[str, dict[str, str]]:
     """The code with plain identifiers for names in backquotes, and what each of them stands for."""
     prefix = "_name"
     while prefix in code:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from budget_opt.model.formulas.factor import Factor, FormulaError, code_factor, name_factor
@@ -18,10 +18,15 @@ _SIGN = "\x1f"
 
 @dataclass(frozen=True)
 class ModelTerm:
-    """A term of a formula as text, such as "education:age", and the attributes that it is a function of."""
+    """A term of a formula as text, such as "education:age", and the attributes that it is a function of.
+
+    `factors` are what it is a product of, in order; `numbers` scale it, and are no part of what it is.
+    """
 
     text: str
     attributes: frozenset[str]
+    factors: tuple[Factor, ...] = ()
+    numbers: tuple[str, ...] = field(default=(), compare=False)
 
 
 class Marks:
@@ -62,12 +67,13 @@ class Marks:
         return [self._mark(name_factor(name, None)).strip("`") for name in others]
 
     def term(self, term: Term) -> ModelTerm:
-        """A term of marks as one of factors; numbers, which scale it, are left out."""
+        """A term of marks as one of factors; numbers, which scale it, are no part of its text."""
         listed = list(self._numbers)
-        numbers = [factor.expr.removeprefix(_SIGN) for factor in term.factors if _SIGN in factor.expr]
-        factors = [listed[int(number)] for number in numbers]
+        marks = [factor.expr.removeprefix(_SIGN) for factor in term.factors if _SIGN in factor.expr]
+        numbers = tuple(factor.expr for factor in term.factors if _SIGN not in factor.expr)
+        factors = tuple(listed[int(mark)] for mark in marks)
         attributes = frozenset(name for factor in factors for name in factor.attributes)
-        return ModelTerm(":".join(factor.text for factor in factors), attributes)
+        return ModelTerm(":".join(factor.text for factor in factors), attributes, factors, numbers)
 
     def attributes(self) -> tuple[str, ...]:
         """All attributes in the order in which the formula names them first."""

@@ -22,12 +22,14 @@ LONGEST = 10_000
 class Model:
     """A regression: its response, its terms in the order of the formula, and all attributes in order.
 
-    The intercept, which is a function of no attribute, is not among the terms.
+    The intercept, which is a function of no attribute, is not among the terms: `intercept` says whether
+    there is one.
     """
 
     response: ModelTerm
     terms: tuple[ModelTerm, ...]
     attributes: tuple[str, ...]
+    intercept: bool = True
 
 
 def parse_formula(formula: str, names: Sequence[str] | None = None, where: str = "formula") -> Model:
@@ -88,4 +90,5 @@ def _checked(left: list[ModelTerm], right: list[ModelTerm], attributes: tuple[st
         raise FormulaError("has no term on the right", "Name the attributes that explain the response.")
     terms = tuple(term for term in right if term.attributes)
     used = frozenset[str]().union(*(term.attributes for term in (*left, *terms)))
-    return Model(left[0], terms, tuple(name for name in attributes if name in used))
+    intercept = any(not term.attributes for term in right)
+    return Model(left[0], terms, tuple(name for name in attributes if name in used), intercept)

@@ -1,0 +1,1 @@
+"""Regressions from a release, with honest errors (DESIGN 2.10): linear and logistic."""

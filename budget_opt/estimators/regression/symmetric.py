@@ -1,0 +1,35 @@
+"""Symmetric matrices: whether they are positive definite, and what they are solved for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from budget_opt.estimators.channels import FloatArray
+
+
+def is_definite(matrix: FloatArray) -> bool:
+    """Whether the matrix is positive definite."""
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def inverse_of(matrix: FloatArray) -> FloatArray:
+    """The inverse."""
+    return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+
+
+def solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
+    """The solution x of matrix x = right, of least length where there are several."""
+    return np.asarray(np.linalg.lstsq(matrix, right, rcond=None)[0], dtype=np.float64)
+
+
+def least_eigenvalue(matrix: FloatArray) -> float:
+    """Of the matrix with its diagonal scaled to 1; 0 where that is not positive."""
+    diagonal = np.diag(matrix)
+    if not np.all(diagonal > 0):
+        return 0.0
+    scale = np.sqrt(diagonal)
+    return float(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0])

@@ -1,0 +1,166 @@
+"""Linear regression from corrected moments: least squares without noise, unbiased moments with it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+from budget_opt.errors import InputError, NoiseError
+from budget_opt.estimators.counting import Counts
+from budget_opt.estimators.regression.basis import basis_of
+from budget_opt.estimators.regression.features import features_of
+from budget_opt.estimators.regression.linear import linear
+from budget_opt.estimators.regression.terms import function_of
+from tests.estimators.regression.made import matrix_of, one_cell, opened_of, records_of
+from tests.estimators.release_model import design, matrix, release, skewed
+
+SHAPE = (3, 3, 2, 3)
+SCORES = {"y": [0.0, 1.0, 3.0], "x": [-2.0, 0.0, 5.0], "z": [0.0, 1.0], "g": None}
+UNTOUCHED = dict.fromkeys("yxzg", 1.0)
+NOISY = {"y": 0.6, "x": 0.8, "z": 0.7, "g": 0.75}
+FORMULAS = ["y ~ x + z", "y ~ x*z + C(g)", "y ~ 0 + g + x:z", "I(y**2) ~ I(x**2) + g - 1", "y ~ 0 + x"]
+
+
+def table(n: int = 4000, seed: int = 1):
+    rng = np.random.default_rng(seed)
+    return rng.multinomial(n, skewed(rng, SHAPE).ravel()).reshape(SHAPE)
+
+
+def released(retentions, n: int = 4000):
+    """A release of the table, as joint counts."""
+    designs = [
+        design(name, kept, range(r)) for (name, kept), r in zip(retentions.items(), SHAPE, strict=True)
+    ]
+    return release(np.random.default_rng(5), table(n), designs, 1)[0]
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_without_randomization_it_is_ordinary_least_squares_with_hc1_errors(formula: str) -> None:
+    counts = table()
+    opened = opened_of(formula, counts, UNTOUCHED, SCORES)
+    codes = dict(zip(UNTOUCHED, records_of(counts).T, strict=True))
+    outcome = function_of(opened.model.response.factors[0], opened.axes)[codes["y"]]
+    fitted = sm.OLS(outcome, matrix_of(opened, codes)).fit(cov_type="HC1")
+    found = linear(opened, "population")
+    assert [one.value for one in found] == pytest.approx(list(fitted.params), rel=1e-10)
+    assert [one.raw for one in found] == pytest.approx(list(fitted.params), rel=1e-10)
+    assert [one.standard_error for one in found] == pytest.approx(list(fitted.bse), rel=1e-10)
+    assert [one.interval()[0] for one in found] == pytest.approx(list(fitted.conf_int()[:, 0]), rel=1e-9)
+    assert found.r_squared == pytest.approx(fitted.rsquared, rel=1e-10)
+    assert found.residual_variance == pytest.approx(fitted.mse_resid, rel=1e-10)
+    assert max(one.standard_error for one in linear(opened, "data")) <= 1e-6
+    assert [one.effective_n for one in found] == pytest.approx([4000 * 1.0] * len(found), rel=0.01)
+
+
+def test_survey_weights_are_those_of_weighted_least_squares() -> None:
+    counts = table()
+    rng = np.random.default_rng(3)
+    weight = rng.choice([0.5, 1.0, 2.0], counts.sum())
+    records = records_of(counts)
+    index = np.ravel_multi_index(tuple(records.T), SHAPE)
+
+    def summed(power: int):
+        return np.bincount(index, weight**power, counts.size).reshape(SHAPE)
+
+    weighted = Counts(tuple(UNTOUCHED), counts, summed(1), summed(2))
+    opened = opened_of("y ~ x*z + C(g)", weighted, UNTOUCHED, SCORES)
+    codes = dict(zip(UNTOUCHED, records.T, strict=True))
+    outcome = np.array(SCORES["y"])[codes["y"]]
+    fitted = sm.WLS(outcome, matrix_of(opened, codes), weights=weight).fit(cov_type="HC1")
+    found = linear(opened, "population")
+    assert [one.value for one in found] == pytest.approx(list(fitted.params), rel=1e-9)
+    assert [one.standard_error for one in found] == pytest.approx(list(fitted.bse), rel=1e-9)
+    assert found.coefficients[0].effective_n < weighted.n
+    assert max(one.standard_error for one in linear(opened, "data")) <= 1e-6
+
+
+@pytest.mark.parametrize("formula", ["y ~ x*z + C(g)", "y ~ 0 + g + I(x**2)"])
+def test_r29_moments_of_any_two_and_four_functions_are_unbiased_given_the_record(formula: str) -> None:
+    """Over all reports of each record, by dense matrices."""
+    opened = opened_of(formula, table(), NOISY, SCORES)
+    outcome = function_of(opened.model.response.factors[0], opened.axes)
+    columns = opened.columns
+    functions = basis_of("y", outcome, columns.columns, intercept=columns.intercept).functions
+    shape = [channel.cardinality for channel in opened.channels]
+    records = [(0,) * len(shape), tuple(r - 1 for r in shape), tuple(min(1, r - 1) for r in shape)]
+    every = [matrix(design(one.name, one.retention, range(one.cardinality))) for one in opened.channels]
+    reports = list(product(*map(range, shape)))
+    images = [features_of(functions, one_cell(report), opened.channels) for report in reports]
+    names = [channel.name for channel in opened.channels]
+    for record in records:
+        chances = [
+            math.prod(p[x, y] for p, x, y in zip(every, record, report, strict=True)) for report in reports
+        ]
+        z = [math.prod(f[name][record[names.index(name)]] for name in f) for f in functions]
+        pairs = [z[a] * z[b] for a in range(len(z)) for b in range(a, len(z))]
+        first = sum(chance * image.first for chance, image in zip(chances, images, strict=True))
+        original = sum(chance * image.original for chance, image in zip(chances, images, strict=True))
+        assert first == pytest.approx(np.array(pairs), abs=1e-10)
+        assert original == pytest.approx(np.outer(pairs, pairs), abs=1e-9)
+
+
+def test_the_covariates_cells_may_be_counted_or_not() -> None:
+    """Rows, their joint table, and blocks of rows give the same."""
+    counts = released(NOISY, 40_000)
+    counted = opened_of("y ~ x*z + C(g)", counts, NOISY, SCORES)
+    rows = records_of(counts).T
+    order = [list(NOISY).index(channel.name) for channel in counted.channels]
+    listed = replace(counted, cells=replace(counted.cells, codes=tuple(rows[i] for i in order), rows=None))
+    for one, other in zip(linear(counted, "data"), linear(listed, "data"), strict=True):
+        assert one.value == pytest.approx(other.value, rel=1e-9)
+        assert one.standard_error == pytest.approx(other.standard_error, rel=1e-9)
+
+
+@pytest.mark.parametrize("factor", [1e-100, 1e100])
+def test_scores_of_any_size_scale_the_coefficients_and_nothing_else(factor: float) -> None:
+    counts = released(NOISY)
+    plain = linear(opened_of("y ~ x + z", counts, NOISY, SCORES), "data")
+    larger = {**SCORES, "y": [factor * f for f in SCORES["y"]], "x": [7 + f for f in SCORES["x"]]}
+    scaled = linear(opened_of("y ~ x + z", counts, NOISY, larger), "data")
+    for label in ("x", "z"):
+        assert scaled[label].value == pytest.approx(factor * plain[label].value, rel=1e-9)
+        assert scaled[label].interval() == pytest.approx(
+            [factor * end for end in plain[label].interval()], rel=1e-9
+        )
+    assert scaled["Intercept"].value == pytest.approx(
+        factor * (plain["Intercept"].value - 7 * plain["x"].value), rel=1e-9
+    )
+    assert scaled.r_squared == pytest.approx(plain.r_squared, rel=1e-9)
+
+
+def test_columns_that_are_sums_of_others_are_refused() -> None:
+    with pytest.raises(InputError, match="a sum of multiples of others"):
+        linear(opened_of("y ~ x + I(2*x)", table(), UNTOUCHED, SCORES), "population")
+    with pytest.raises(NoiseError, match="not positive definite"):
+        linear(opened_of("y ~ x + I(2*x)", table(), NOISY, SCORES), "population")
+
+
+def test_noise_is_refused_and_returned_when_asked_for() -> None:
+    little = dict.fromkeys("yxzg", 0.2)
+    opened = opened_of("y ~ x + z", released(little), little, SCORES)
+    with pytest.raises(NoiseError) as caught:
+        linear(opened, "population")
+    assert caught.value.standard_error > caught.value.limit
+    assert "noise_limit=" in str(caught.value)
+    assert len(linear(opened, "population", math.inf)) == 3
+
+
+def test_the_outcome_is_one_function_of_one_attribute_that_is_not_on_the_right() -> None:
+    counts = table()
+    for formula, said in [
+        ("y ~ x + I(y**2)", "y on both sides"),
+        ("y:x ~ z", "must be a function of one"),
+        ("g ~ x", "categories without scores"),
+        ("I(0*y) ~ x", "one value only"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            linear(opened_of(formula, counts, NOISY, SCORES), "population")
+    few = np.zeros(SHAPE, dtype=np.int64)
+    few.reshape(-1)[[0, 20, 30, 50]] = 1
+    with pytest.raises(InputError, match="4 rows"):
+        linear(opened_of("y ~ x + z + g", few, NOISY, SCORES), "population")
