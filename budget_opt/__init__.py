@@ -67,7 +67,7 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from budget_opt.estimators.counting import Counts
-    from budget_opt.estimators.strengths import Strengths
+    from budget_opt.estimators.strengths.result import Strengths
     from budget_opt.explorer import explore
     from budget_opt.ledger.caps import Caps
     from budget_opt.ledger.charge import Charge
@@ -121,7 +121,7 @@ _HOMES = {
     "PublicColumn": "budget_opt.model.moment",
     "RandomSourceError": "budget_opt.errors",
     "Rounded": "budget_opt.api.gridding",
-    "Strengths": "budget_opt.estimators.strengths",
+    "Strengths": "budget_opt.estimators.strengths.result",
     "VerificationError": "budget_opt.errors",
     "all_pairs": "budget_opt.model.priorities",
     "allocation_from": "budget_opt.allocation",

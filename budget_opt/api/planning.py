@@ -10,7 +10,7 @@ from budget_opt.errors import InputError
 from budget_opt.model.by_moment import ByMoment
 
 if TYPE_CHECKING:
-    from budget_opt.estimators.planning import Plan
+    from budget_opt.estimators.planning.plan import Plan
 
 
 def plan(  # noqa: PLR0913 (each a word that users type)
@@ -38,8 +38,8 @@ def plan(  # noqa: PLR0913 (each a word that users type)
     The numbers are assumed: they hold for large samples whose attributes are linked within a moment by no
     more than the guess. Raises `InputError` for an argument outside its range.
     """
-    from budget_opt.estimators.planning import Asked
-    from budget_opt.estimators.planning import plan as planned
+    from budget_opt.estimators.planning.plan import Asked
+    from budget_opt.estimators.planning.plan import plan as planned
 
     require(allocation, Allocation, "allocation", "Read one from a file with Allocation.read(path).")
     require_target(target)
@@ -50,7 +50,7 @@ def plan(  # noqa: PLR0913 (each a word that users type)
 
 def require_rows(n: Any) -> int:
     """n as an integer; `InputError` unless it is a whole number from 1 to 10^15."""
-    from budget_opt.estimators.precision import LARGEST_ROWS
+    from budget_opt.estimators.planning.precision import LARGEST_ROWS
 
     rows = require_number(n, "n")
     if not 1 <= rows <= LARGEST_ROWS or int(rows) != rows:

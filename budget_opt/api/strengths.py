@@ -11,7 +11,7 @@ from budget_opt.model.problem import Problem
 
 if TYPE_CHECKING:
     from budget_opt.api.charging import Payer
-    from budget_opt.estimators.strengths import Strengths
+    from budget_opt.estimators.strengths.result import Strengths
     from budget_opt.randomizer.row_names import RowNames
     from budget_opt.tables.counting import AnyCodes
 
@@ -29,12 +29,12 @@ def observed_strengths(table: Any, problem: Problem, *, least: float = 0.0) -> S
     bounds. Where the allocation leaves the house, as it does with every release, use `pilot_strengths`.
 
     `table` is a pandas, polars or pyarrow table, or a path; the columns of these attributes are read. What is
-    called strength is in `budget_opt.estimators.links`: |correlation| of scored attributes, Cramer's V of
-    nominal ones, the size of the standardized cross-moment for three and more. Those below `least` (>= 0)
+    called strength is in `budget_opt.estimators.strengths.links`: |correlation| of scored attributes,
+    Cramer's V of nominal ones, the size of the standardized cross-moment for three and more. Those below `least` (>= 0)
     are 0. Raises `InputError` and `DataError` (columns, counts and rows, never a value).
     """
-    from budget_opt.estimators.pilots import counted, links_of, weighted_moments
-    from budget_opt.estimators.strengths import strengths_of
+    from budget_opt.estimators.strengths.pilots import counted, links_of, weighted_moments
+    from budget_opt.estimators.strengths.result import strengths_of
 
     require(problem, Problem, "problem", _ORDER)
     limit = _at_least_0(least, "least")
@@ -58,7 +58,8 @@ def pilot_strengths(
     strengths are computed from the noisy tables alone. That is `epsilon`-differentially private (nats, one
     record's values replaced, n public), for all moments together: replacing a record moves it between two
     cells of each of the K tables, which changes their counts by at most 2 K in sum, and the noise has rate
-    epsilon / (2 K) (the proof stands in `budget_opt.estimators.pilots`). Fewer moments mean less noise.
+    epsilon / (2 K) (the proof stands in `budget_opt.estimators.strengths.pilots`). Fewer moments mean less
+    noise.
 
     Every record in the table pays `epsilon`, besides what a release costs; a person with several records
     pays it for each, and one with more than the problem's unit allows is refused. Calling again costs again.
@@ -77,8 +78,14 @@ def pilot_strengths(
     value), `BudgetExceededError` and `LedgerError`, with nothing measured and nothing to be paid, and
     `RandomSourceError`, after which a charge stays.
     """
-    from budget_opt.estimators.pilots import links_of, noise_rate, noisy, require_room, weighted_moments
-    from budget_opt.estimators.strengths import strengths_of
+    from budget_opt.estimators.strengths.pilots import (
+        links_of,
+        noise_rate,
+        noisy,
+        require_room,
+        weighted_moments,
+    )
+    from budget_opt.estimators.strengths.result import strengths_of
     from budget_opt.randomizer.entropy import fresh_below
 
     require(problem, Problem, "problem", _ORDER)

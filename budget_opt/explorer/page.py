@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from budget_opt.allocation import Allocation
     from budget_opt.allocation.allocation import AllocatedMoment
     from budget_opt.errors import BudgetOptError
-    from budget_opt.estimators.planning import PlannedMoment
+    from budget_opt.estimators.planning.plan import PlannedMoment
 
 MOST_ROWS = 200
 """Moments in the table; those with limits and the largest weights."""

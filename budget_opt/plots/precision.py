@@ -23,7 +23,7 @@ from budget_opt.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from budget_opt.estimators.planning import Plan, PlannedMoment
+    from budget_opt.estimators.planning.plan import Plan, PlannedMoment
 
 LABEL_WIDTH = 26
 

@@ -11,7 +11,7 @@ from budget_opt.report.words import listed, number, share
 
 if TYPE_CHECKING:
     from budget_opt.allocation import Allocation
-    from budget_opt.estimators.planning import Plan
+    from budget_opt.estimators.planning.plan import Plan
     from budget_opt.plots.files import Draw
 
 MOST_IN_MATRIX = 24

@@ -14,7 +14,7 @@ import pytest
 
 import budget_opt as bo
 from budget_opt.accounting.words import assumption_sentences
-from budget_opt.estimators.strengths import INTERNAL
+from budget_opt.estimators.strengths.result import INTERNAL
 from budget_opt.model.provenance import provenance_epsilon
 
 CANARY = "Zanzibar"

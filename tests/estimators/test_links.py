@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats.contingency import association
 
 import budget_opt as bo
-from budget_opt.estimators.links import Axis, link
+from budget_opt.estimators.strengths.links import Axis, link
 
 ROUNDING = 1e-9
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import budget_opt as bo
-from budget_opt.estimators import pilots
-from budget_opt.estimators.pilots import counted, links_of, noise_rate, noisy, weighted_moments
+from budget_opt.estimators.strengths import pilots
+from budget_opt.estimators.strengths.pilots import counted, links_of, noise_rate, noisy, weighted_moments
 from budget_opt.mechanisms.discrete_laplace import noise_variance
 from budget_opt.mechanisms.exact import exact
 from budget_opt.randomizer.entropy import fresh_below

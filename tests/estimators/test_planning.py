@@ -21,7 +21,7 @@ import budget_opt as bo
 from budget_opt.estimators.designs import Design, designs_of
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.moments import moment_from_counts
-from budget_opt.estimators.planning import PlannedMoment
+from budget_opt.estimators.planning.plan import PlannedMoment
 from tests.estimators.release_model import FloatArray, matrix, moment_of, release, released_shares, skewed
 
 REPETITIONS = 10_000

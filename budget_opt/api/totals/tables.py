@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from budget_opt.estimators.plan_tables import basis_in_words
+from budget_opt.estimators.planning.plan_tables import basis_in_words
 from budget_opt.solvers.conflicts.rounding import rounded_down, rounded_up
 from budget_opt.tables.printing import percent
 

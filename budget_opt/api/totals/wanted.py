@@ -12,9 +12,9 @@ from budget_opt.allocation import Allocation
 from budget_opt.allocation.build import implemented_log_inflations
 from budget_opt.certificate.demands import Demands
 from budget_opt.errors import Fault, InputError
-from budget_opt.estimators import precision
 from budget_opt.estimators.estimate import Target
-from budget_opt.estimators.standardizing import Units, errors, guesses, number, scale_of
+from budget_opt.estimators.planning import precision
+from budget_opt.estimators.planning.standardizing import Units, errors, guesses, number, scale_of
 from budget_opt.mechanisms.exact import exact
 from budget_opt.model.by_moment import ByMoment, by_moment, told_apart
 from budget_opt.model.moment import CrossMoment

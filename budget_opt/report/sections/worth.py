@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from budget_opt.allocation import AllocatedMoment, Allocation
-from budget_opt.estimators.plan_tables import basis_in_words
+from budget_opt.estimators.planning.plan_tables import basis_in_words
 from budget_opt.report import figures
 from budget_opt.report.blocks import Block, Bullets, Paragraph, Section, Table, Warned
 from budget_opt.report.subject import Subject
@@ -13,7 +13,7 @@ from budget_opt.report.words import column, count, listed, number, share, whole_
 from budget_opt.tables.printing import NOTHING
 
 if TYPE_CHECKING:
-    from budget_opt.estimators.planning import Plan, PlannedMoment
+    from budget_opt.estimators.planning.plan import Plan, PlannedMoment
 
 MOST_NAMES = 20
 """Moments that a sentence names; the tables name all."""
