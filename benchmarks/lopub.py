@@ -73,7 +73,7 @@ class Filters:
 
 @cache
 def is_possible() -> bool:
-    """Whether scikit-learn is there (the extra `benchmarks`); it is loaded now, not when it is timed."""
+    """Whether scikit-learn is there (the extra `test`); it is loaded now, not when it is timed."""
     if find_spec("sklearn") is None:
         return False
     import_module("sklearn.linear_model")

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import networkx
 import numpy as np
 import pytest
 
@@ -68,7 +69,6 @@ def test_counts_and_their_variances_are_exactly_unbiased_over_all_releases() -> 
 
 
 def test_networkx_counts_the_same_degrees_triangles_and_common_neighbours() -> None:
-    networkx = pytest.importorskip("networkx")
     graph = networkx.gnp_random_graph(600, 0.05, seed=4)  # more nodes than one block has rows
     found = motifs(networkx.to_numpy_array(graph, dtype=np.float32))
     assert found.degrees.tolist() == [degree for _, degree in sorted(graph.degree())]

@@ -48,7 +48,6 @@ def test_the_corrected_bits_are_unbiased_for_the_codewords():
 
 
 def test_pairs_of_bits_find_the_table_and_single_bits_only_its_marginals():
-    pytest.importorskip("sklearn", reason="LoPub's Lasso needs scikit-learn: pip install '.[benchmarks]'")
     shares, released = filters(epsilon=20.0)
     pairs = lopub.estimate(released, "pairs")
     assert pairs.shape == TRUTH.shape
@@ -63,7 +62,6 @@ def test_pairs_of_bits_find_the_table_and_single_bits_only_its_marginals():
 
 
 def test_the_error_of_pairs_falls_with_the_number_of_records():
-    pytest.importorskip("sklearn", reason="LoPub's Lasso needs scikit-learn: pip install '.[benchmarks]'")
     errors = []
     for n in (2_000, 200_000):
         shares, released = filters(epsilon=4.0, n=n)
