@@ -29,13 +29,13 @@ def table(
     `released` is a table, a path, or `Counts`. `method` is "default" (pairs, their maximum-entropy
     completion and the unbiased table, blended: the least error), "unbiased" (standard errors and
     intervals of every cell; cells may be negative), "simplex" (the nearest distribution to it),
-    "likelihood" (maximum likelihood, stopped by held-out rows), or one of Castell's others,
-    "independent", "hybrid", "truncated". `target` says what errors are measured from: the `population`
-    (sampling and randomization), or `data` (the original table). `weight` names the public column of
-    survey weights, None the one that the allocation states, False none. What a method draws comes from a
-    fixed seed. Raises `NoiseError` where the expected AVD, 1/2 sum |truth - share|, is above
-    `noise_limit` (1 is the worst of any distribution), `InputError`, and `DataError` for a table that is
-    no release under this allocation.
+    "likelihood" (of all cells, stopped by held-out rows), "maximum-likelihood" (to convergence: it
+    over-fits), or one of Castell's others, "independent", "hybrid", "truncated". `target` says what errors
+    are measured from: the `population` (sampling and randomization), or `data` (the original table).
+    `weight` names the public column of survey weights, None the one that the allocation states, False none.
+    What a method draws comes from a fixed seed. Raises `NoiseError` where the expected AVD, 1/2 sum
+    |truth - share|, is above `noise_limit` (1 is the worst of any distribution), `InputError`, and
+    `DataError` for a table that is no release under this allocation.
     """
     from budget_opt.estimators.joint.estimating import TableOptions, estimate_table
     from budget_opt.estimators.released import open_released

@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget_opt.estimators.channels import Channel, along_all, uniform
+from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.likelihood import cycle_of, maximum_likelihood, product_start, step_of
+from budget_opt.estimators.joint.methods import METHODS
 from budget_opt.estimators.joint.unbiased import unbiased
 from tests.estimators.joint.dense import channels, counts, matrix, random_counts
 from tests.estimators.release_model import FloatArray
@@ -140,3 +142,18 @@ def test_no_marginal_of_the_start_is_zero_where_the_corrected_one_is_negative() 
     assert start.sum() == pytest.approx(1)
     assert math.isclose(start.sum(axis=0).min(), 1e-3 / 2)
     assert uniform(2).size == 2
+
+
+def test_the_method_by_name_converges_and_gives_its_trace() -> None:
+    rng = np.random.default_rng(8)
+    rows = rng.multinomial(3_000, rng.dirichlet(np.ones(12))).reshape(3, 4)
+    given_channels = [Channel("a", 0.6, uniform(3)), Channel("b", 0.5, uniform(4))]
+    counted = Counts(("a", "b"), rows)
+    solution = METHODS["maximum-likelihood"].run(counted, given_channels, np.random.default_rng(0))
+    ours = maximum_likelihood(counted.shares, given_channels)
+    assert np.array_equal(solution.shares, ours.shares)
+    assert solution.trace == ours.trace
+    assert "ended by convergence" in solution.notes[0]
+    held_out = METHODS["likelihood"].run(counted, given_channels, np.random.default_rng(0))
+    assert held_out.trace is not None
+    assert solution.trace[-1] >= held_out.trace[-1] - ours.gap
