@@ -1,6 +1,6 @@
 """Joint tables from a release: Castell's five methods, ours, and LoPub, on four public tables.
 
-    python -m benchmarks.joint                    seven minutes of one core: results/joint.{md,png}
+    python -m benchmarks.joint                    25 minutes of a shared core: results/joint.{md,png}
     python -m benchmarks.joint --quick            one minute, few sets, into the working directory
     python -m benchmarks.joint --keep rows.json   keeps the numbers as well, of which
     python -m benchmarks.joint --again rows.json  writes page and figure without a run
@@ -41,7 +41,7 @@ SEED = 20261130
 
 @dataclass(frozen=True)
 class Part:
-    """What is released, how often, and how many sets of each width are looked at: `sets`, half from w = 5 on.
+    """What is released, how often, and how many sets of each width are looked at.
 
     Sets take turns with the releases.
     """
@@ -51,15 +51,11 @@ class Part:
     sets: int
     releases: int
 
-    def number_of_sets(self, w: int) -> int:
-        """Of this width: large tables take most of the time."""
-        return self.sets if w <= 4 else max(1, self.sets // 2)
-
 
 FULL = (
-    Part("attribute", (1.0,), 24, 4),
-    Part("attribute", (0.5, 2.0, 3.0, 4.0), 12, 3),
-    Part("total", (2.0, 6.0), 12, 3),
+    Part("attribute", (1.0,), 30, 4),
+    Part("attribute", (0.5, 2.0, 3.0, 4.0), 20, 4),
+    Part("total", (2.0, 6.0), 20, 4),
 )
 QUICK = (Part("attribute", (1.0, 3.0), 2, 1), Part("total", (6.0,), 2, 1))
 
@@ -70,7 +66,7 @@ def measured(data: Data, part: Part, number: int) -> Iterator[tuple[list[Row], l
         for w in WIDTHS:
             rng = np.random.default_rng([SEED, number, round(1000 * epsilon), w])
             each = epsilon / w if part.budget == "total" else epsilon
-            sets = data.random_sets(np.random.default_rng([SEED, number, w]), w, part.number_of_sets(w))
+            sets = data.random_sets(np.random.default_rng([SEED, number, w]), w, part.sets)
             found = [
                 point
                 for turn in range(part.releases)
