@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,13 @@ class InputError(BudgetOptError, ValueError):
     def __init__(self, message: str, faults: Iterable[Fault] = ()) -> None:
         super().__init__(message)
         self.faults = tuple(faults)
+
+    def reworded(self, message: str) -> Self:
+        """The same error with another message."""
+        # not by copy: it would call the class with the message alone, which some need more than
+        said = type(self).__new__(type(self), message)
+        vars(said).update(vars(self))
+        return said
 
     @classmethod
     def from_faults(cls, faults: Iterable[Fault], subject: str | None = None) -> InputError:

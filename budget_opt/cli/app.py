@@ -8,6 +8,7 @@ from budget_opt.cli import (
     commands_audit,
     commands_compare,
     commands_data,
+    commands_estimate,
     commands_export,
     commands_init,
     commands_ledger,
@@ -40,7 +41,7 @@ app.command("show")(commands_show.show)
 app.command("randomize")(commands_data.randomize)
 app.command("verify")(commands_data.verify)
 app.command("audit")(commands_audit.audit)
-app.command("estimate")(commands_data.estimate)
+app.command("estimate")(commands_estimate.estimate)
 app.command("whatif")(commands_whatif.whatif)
 app.command("compare")(commands_compare.compare)
 app.command("plan")(commands_plan.plan)

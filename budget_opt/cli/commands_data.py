@@ -1,4 +1,4 @@
-"""Commands on data: randomize, verify, estimate."""
+"""Commands on data: randomize, verify."""
 
 from __future__ import annotations
 
@@ -191,51 +191,3 @@ def _in_words(reports: Sequence[VerificationReport], *, details: bool) -> Iterat
         yield f"{len(reports)} reports: {f'{which}: {named}' if failing else 'all checks hold'}"
     for report in (*reversed(failing), *(one for one in reports if one.holds)):
         yield report.in_full if details else report.summary
-
-
-def estimate(
-    allocation: AllocationFile,
-    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The released table.")],
-    moment: Annotated[
-        list[str], typer.Option(metavar="a,b", help="Attributes of a moment, by commas; repeat for more.")
-    ],
-    target: Annotated[
-        Literal["population", "data"], typer.Option(help="What the error is measured from.")
-    ] = "population",
-    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
-    scores: Annotated[
-        list[str] | None,
-        typer.Option(metavar="a=0,1,2", help="Scores of an attribute, one a category; repeat for more."),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Estimate cross-moments of the originals from a release, with standard errors and intervals."""
-    from budget_opt.cli.tables import estimates_table
-
-    found = bo.Allocation.read(allocation)
-    if not require_released_under(released, allocation):
-        note(f"note: no manifest beside {released} says that it was released under {allocation}")
-    wanted = [tuple(name.strip() for name in names.split(",")) for names in moment]
-    estimates = bo.estimate.moments(released, found, wanted, target=target, scores=_scores(scores or []))
-    intervals = [estimate.interval(level) for estimate in estimates]
-    if as_json:
-        out_json(
-            [
-                {**estimate.to_dict(), "interval": list(interval), "level": level}
-                for estimate, interval in zip(estimates, intervals, strict=True)
-            ]
-        )
-    else:
-        out(estimates_table(estimates, level))
-
-
-def _scores(stated: list[str]) -> dict[str, list[float]]:
-    """a=0,1,2 as {"a": [0, 1, 2]}."""
-    scores = {}
-    for text in stated:
-        name, _, numbers = text.partition("=")
-        try:
-            scores[name.strip()] = [float(number) for number in numbers.split(",")]
-        except ValueError:
-            raise InputError(f"--scores {text}: must be like income=0,1,2, a number a category.") from None
-    return scores

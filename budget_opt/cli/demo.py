@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import tempfile
 from collections.abc import Sequence
 from itertools import count
@@ -20,12 +19,14 @@ from budget_opt.allocation.show import renderable
 from budget_opt.api.publishing import VERIFICATION, Place, Published, publish
 from budget_opt.cli.output import out
 from budget_opt.cli.survey import load_survey, survey_problem
-from budget_opt.cli.tables import estimates_table
 from budget_opt.errors import InputError
+from budget_opt.model.documents import write_text
 from budget_opt.tables.printing import percent
+from budget_opt.tables.rows import as_csv
 
 if TYPE_CHECKING:
     from budget_opt.estimators.estimate import MomentEstimate
+    from budget_opt.estimators.moment_estimates import MomentEstimates
 
 DEFAULT = "budget-opt-demo"
 
@@ -58,7 +59,7 @@ def demo(
     out("   the allocation keeps its promises: losses, total, floors, value and bound\n")
     out("5. What an analyst who has only the folder public/ can say of the originals")
     estimates = _estimate(published.release.table, allocation, place / "public" / "estimates.csv")
-    out(estimates_table(estimates, 0.95))
+    out(estimates.renderable())
     out(_coverage(survey, problem, estimates))
     out(
         f"\nEverything is in {place}. public/ may leave the house: the release, its allocation and manifest, "
@@ -113,20 +114,14 @@ def _draw(allocation: bo.Allocation, even: bo.Allocation, path: Path) -> None:
     save_figure(path, lambda ax: retention_bars(allocation, beside=even, ax=ax), title)
 
 
-def _estimate(released: Path, allocation: bo.Allocation, path: Path) -> Sequence[MomentEstimate]:
+def _estimate(released: Path, allocation: bo.Allocation, path: Path) -> MomentEstimates:
     """Both targets into the file; those of the data, which the demo can judge, are returned."""
-    from budget_opt.estimators.estimate import estimates_table as rows_of
-
     wanted = [moment.attributes for moment in allocation.moments]
     estimates = {
         target: bo.estimate.moments(released, allocation, wanted, target=target)
         for target in ("population", "data")
     }
-    rows = rows_of([*estimates["population"], *estimates["data"]])
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    write_text(as_csv([row for found in estimates.values() for row in found.rows()]), path)
     return estimates["data"]
 
 

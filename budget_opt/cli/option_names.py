@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import typer
 
@@ -14,8 +13,12 @@ from budget_opt.errors import InputError
 _PYTHON = {"whatif": {"total_epsilon": "--epsilon"}, "show": {"priors": "--prior"}}
 """Options that are named otherwise than the argument, by command."""
 _NAMED = re.compile(r"(\w+)(?=: )")
-_GIVEN = re.compile(r"\b(\w+)=\"(\w+)\"")
-"""How a way out names an argument with its word: target="data"."""
+_GIVEN = re.compile(r"\b(\w+)=(?:\"(\w+)\"|math\.(inf)\b|(\d[\d.]*(?:e[+-]?\d+)?)(?<!\.))")
+"""How a way out names an argument with its word or number: target="data", noise_limit=2.5."""
+_SCORES = re.compile(r"\bscores=\{\"([^\"]+)\": \[([^]]+)\]\}")
+"""How it names scores: scores={"income": [one number a category]}."""
+_OTHERWISE = {"estimate": {'family="linear"': "--regress", 'family="logistic"': "--logistic"}}
+"""Words that are an option of their own, by command."""
 
 
 def as_typed(error: InputError, arguments: Sequence[str]) -> InputError:
@@ -24,15 +27,27 @@ def as_typed(error: InputError, arguments: Sequence[str]) -> InputError:
     `arguments` are those of the command line, the command's name first.
     """
     options = _options(arguments)
-    text = _GIVEN.sub(lambda one: f"{options[one[1]]} {one[2]}" if one[1] in options else one[0], str(error))
+    text = str(error)
+    for python, option in _OTHERWISE.get(arguments[0], {}).items():
+        text = text.replace(python, option)
+    text = _GIVEN.sub(lambda one: _typed(one, options), text)
+    if "scores" in options:
+        text = _SCORES.sub(lambda one: f'--scores "{one[1]}={_numbers(one[2])}"', text)
     found = _NAMED.match(text)
     if found is not None and found[1] in options:
         text = f"{options[found[1]]}{text[found.end() :]}"
-    if text == str(error):
-        return error
-    said = copy.copy(error)
-    said.args = (text,)
-    return said
+    return error if text == str(error) else error.reworded(text)
+
+
+def _typed(one: re.Match[str], options: Mapping[str, str]) -> str:
+    """An argument with its word as an option; as it is where it is none."""
+    word = one[2] or one[3] or one[4]
+    return f"{options[one[1]]} {word}" if one[1] in options else one[0]
+
+
+def _numbers(listed: str) -> str:
+    """The numbers of a list as they are typed; what is said of them stays."""
+    return listed.replace(", ", ",")
 
 
 def _options(arguments: Sequence[str]) -> dict[str, str]:

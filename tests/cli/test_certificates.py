@@ -11,6 +11,7 @@ import pytest
 
 import budget_opt as bo
 from budget_opt.certificate.document import Header
+from budget_opt.cli import main
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -63,10 +64,9 @@ def test_a_certificate_goes_from_solve_to_verify(problem_file: Path, tmp_path: P
     assert "FAILS  the certificate is of the allocation's problem" in failed.stdout
 
 
-def test_the_schema_of_a_certificate_has_the_fields_of_its_json(run_module: Run) -> None:
-    done = run_module("-m", "budget_opt", "schema", "certificate")
-    assert done.returncode == 0, done.stderr
-    schema = json.loads(done.stdout)
+def test_the_schema_of_a_certificate_has_the_fields_of_its_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema", "certificate"]) == 0
+    schema = json.loads(capsys.readouterr().out)
     assert set(schema["required"]) == set(schema["properties"]) == set(Header.model_fields)
 
 
@@ -80,10 +80,17 @@ def test_the_schema_of_a_certificate_has_the_fields_of_its_json(run_module: Run)
     ],
 )
 def test_places_that_will_not_do_are_told_before_the_solve(
-    options: tuple[str, ...], told: str, problem_file: Path, tmp_path: Path, run_module: Run
+    options: tuple[str, ...],
+    told: str,
+    problem_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    refused = run_module("-m", "budget_opt", "solve", str(problem_file), *options, cwd=tmp_path)
-    assert refused.returncode == 2
-    assert told in refused.stderr
-    assert refused.stdout == ""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "110")
+    assert main(["solve", str(problem_file), *options]) == 2
+    said = capsys.readouterr()
+    assert told in said.err
+    assert said.out == ""
     assert sorted(path.name for path in tmp_path.iterdir()) == ["problem.json"]

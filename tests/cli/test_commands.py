@@ -186,18 +186,27 @@ def test_an_estimate_under_another_allocation_than_the_releases_is_refused(place
 
 
 def test_an_estimate_from_a_table_without_a_manifest_says_so(place, capsys):
-    code, _, err = run(capsys, "estimate", "allocation.json", "data.csv", "--moment", "smoker,income")
+    run(capsys, "randomize", "allocation.json", "data.csv", "-o", "public/r.csv")
+    Path("public/r.csv").rename("alone.csv")
+    code, _, err = run(capsys, "estimate", "allocation.json", "alone.csv", "--moment", "smoker,income")
     assert code == 0
-    assert err.startswith("note: no manifest beside data.csv")
+    assert err.startswith("note: no manifest beside alone.csv")
+
+
+def test_an_estimate_from_the_originals_is_refused(place, capsys):
+    code, out, err = run(capsys, "estimate", "allocation.json", "data.csv", "--moment", "smoker,income")
+    assert (code, out) == (2, "")
+    assert "'person_id', which the allocation drops" in err
 
 
 def test_an_estimate_takes_scores_for_categories_without_order(place, capsys):
+    run(capsys, "randomize", "allocation.json", "data.csv", "-o", "public/r.csv")
     moment = ("--moment", "smoker,region")
-    code, _, err = run(capsys, "estimate", "allocation.json", "data.csv", *moment)
+    code, _, err = run(capsys, "estimate", "allocation.json", "public/r.csv", *moment)
     assert code == 2
     assert "scores" in err
     scores = ("--scores", "region=1,0,0,0")
-    assert run(capsys, "estimate", "allocation.json", "data.csv", *moment, *scores)[0] == 0
+    assert run(capsys, "estimate", "allocation.json", "public/r.csv", *moment, *scores)[0] == 0
 
 
 def test_a_shuffled_release_is_not_compared_row_by_row(place, capsys):

@@ -40,6 +40,7 @@ def test_ctrl_c_while_the_parts_are_imported_ends_in_one_line(name):
     assert ended.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_r28_ended_by_a_signal_a_release_leaves_nothing(tmp_path, monkeypatch):
     """SIGTERM is as orderly as Ctrl-C: no target, no temporary file, exit code 130."""
     monkeypatch.chdir(tmp_path)

@@ -117,6 +117,7 @@ def test_r22_the_same_people_under_another_name_are_warned_of(house: House, disg
     assert "warning" not in house.randomize("third/r.csv", dataset="strangers").said
 
 
+@pytest.mark.slow
 def test_r18_of_two_releases_at_the_same_moment_the_cap_lets_one_through(
     killable: Killable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

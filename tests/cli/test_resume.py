@@ -36,6 +36,7 @@ def killed_at_every(steps: list[int], killable: Killable, inputs: Path, tmp_path
         shutil.rmtree(desk.folder)
 
 
+@pytest.mark.slow
 def test_r28_killed_before_every_kind_of_step_the_same_command_ends_with_the_same_bytes(
     killable: Killable, inputs: Path, tmp_path: Path
 ) -> None:
@@ -54,7 +55,7 @@ def test_r28_killed_before_every_single_step_the_same_command_ends_with_the_same
     killed_at_every(list(range(1, len(steps) + 1)), killable, inputs, tmp_path, kind)
 
 
-@pytest.mark.parametrize("kills", [9, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [3, pytest.param(30, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_r28_killed_at_random_moments_again_and_again_the_command_ends_with_the_same_bytes(
     killable: Killable, inputs: Path, tmp_path: Path, kind: str, kills: int

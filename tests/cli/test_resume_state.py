@@ -59,6 +59,7 @@ def test_a_release_that_was_begun_with_something_else_is_refused_until_that_is_r
     desk.require_whole()
 
 
+@pytest.mark.slow
 def test_a_journal_that_is_truncated_or_edited_is_refused_and_never_begun_anew(desk: Desk) -> None:
     desk.run(kill_before="os.link r.csv")
     journal = next((desk.folder / "state").glob("*/journal.json"))
