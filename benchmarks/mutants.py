@@ -4,11 +4,12 @@
     python benchmarks/mutants.py --only keyed     those whose name or file has this in it: ledger/, verifier/
     python benchmarks/mutants.py --list           their names
 
-Each mutant is a copy of the package with one small change of its source, on which fast tests run until one
-fails: first those that the list names for it, then all of the randomizer, the tables and the mechanisms.
-Printed is the test that killed it, or that it survived; the exit code is 1 where one survived. A change whose
-text does not stand exactly once in its source, or tests that fail without a change, stop the command (exit
-code 2), so that the list cannot rot in silence. Where the tests do not end, the time limit has killed it.
+Each mutant is a copy of the package with one small change of its source, on which tests run until one
+fails: first those that the list names for it, fast ones before slow ones, then the fast ones of the
+randomizer, the tables and the mechanisms. Printed is the test that killed it, or that it survived; the exit
+code is 1 where one survived. A change whose text does not stand exactly once in its source, or fast tests
+that fail without a change, stop the command (exit code 2), so that the list cannot rot in silence. Where
+the tests do not end, the time limit has killed it.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from benchmarks.mutations import Mutation, NoMutantError, all_mutations, mutated
 COPIED = ("budget_opt", "tests", "benchmarks", "problems", "pyproject.toml", "README.md")
 TESTS = ("tests/randomizer", "tests/tables", "tests/mechanisms")
 SECONDS = 600
-ALL_PASSED, SOME_FAILED = 0, 1
+ALL_PASSED, SOME_FAILED, NONE_SO_MARKED = 0, 1, 5
 """Exit codes of pytest; every other one means that it could not run the tests."""
 
 
@@ -83,12 +84,12 @@ def change(root: Path, mutation: Mutation) -> Iterator[None]:
         write(source)
 
 
-def first_failure(root: Path, tests: Sequence[str]) -> str | None:
-    """The first of these tests that fails in the copy at `root`, None where none does.
+def first_failure(root: Path, tests: Sequence[str], marked: str = "not slow") -> str | None:
+    """The first of these tests, so `marked`, that fails in the copy at `root`; None where none does.
 
     Raises `NoMutantError` where pytest cannot run them.
     """
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", marked, "-p", "no:cacheprovider"]
     environment = {**os.environ, "PYTHONPATH": str(root), "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "300"}
     try:
         done = subprocess.run(
@@ -102,7 +103,7 @@ def first_failure(root: Path, tests: Sequence[str]) -> str | None:
         )
     except subprocess.TimeoutExpired:
         return f"the time limit of {SECONDS} s"
-    if done.returncode not in {ALL_PASSED, SOME_FAILED}:
+    if done.returncode not in {ALL_PASSED, SOME_FAILED, NONE_SO_MARKED}:
         said = done.stdout[-2000:] + done.stderr[-2000:]
         raise NoMutantError(f"pytest ended with {done.returncode}:\n{said}")
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
@@ -114,7 +115,11 @@ def judge(mutation: Mutation, copies: queue.Queue[Path]) -> Verdict:
     root, start = copies.get(), time.monotonic()
     try:
         with change(root, mutation):
-            killer = first_failure(root, mutation.tests) or first_failure(root, TESTS)
+            killer = (
+                first_failure(root, mutation.tests)
+                or first_failure(root, mutation.tests, "slow")
+                or first_failure(root, TESTS)
+            )
     except NoMutantError as failure:
         raise NoMutantError(f"{mutation.name}: {failure}") from None
     finally:

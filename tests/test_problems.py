@@ -107,7 +107,9 @@ def test_every_cell_of_the_data_is_in_its_domain(name: str, shared_data: Path) -
             assert all(domain.edges[0] <= float(cell) <= domain.edges[-1] for cell in seen[attribute])
 
 
-@pytest.mark.parametrize("name", SOLVED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "adult" else name for name in SOLVED]
+)
 def test_solve_reaches_the_optimum_that_is_known_independently(name: str) -> None:
     known, found = CATALOGUE[name]["optimum"], solution(name).objective
     assert math.isclose(found.value, known["value"], rel_tol=known["relative_tolerance"])

@@ -98,6 +98,7 @@ def differences(expected: str, printed: str) -> str:
     return checker.output_difference(example, got, doctest.ELLIPSIS | doctest.REPORT_NDIFF)
 
 
+@pytest.mark.slow
 def test_every_snippet_of_the_readme_runs_and_prints_what_the_readme_says(
     root: Path, tmp_path: Path, run_module: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

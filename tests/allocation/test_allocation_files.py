@@ -138,6 +138,7 @@ def agrees(one: object, other: object) -> bool:
     return both and math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12)
 
 
+@pytest.mark.slow
 def test_every_changed_digit_is_noticed_on_reading_or_with_the_problem_or_changes_nothing(
     tmp_path: Path,
 ) -> None:

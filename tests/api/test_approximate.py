@@ -123,6 +123,7 @@ def test_groups_pins_and_bounds_stay_sums() -> None:
     assert bo.verify(allocation, problem=problem).holds
 
 
+@pytest.mark.slow
 def test_floors_that_need_a_larger_sum_are_met_where_the_delta_allows_it() -> None:
     floor = 0.95 * min(moment.retention for moment in bo.solve(many("max_min")).moments)
     problem = many(

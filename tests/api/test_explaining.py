@@ -126,6 +126,7 @@ def test_what_an_epsilon_buys_is_the_difference_that_a_little_less_makes(objecti
     assert slopes(arrays, np.zeros(epsilon.size)) is None or objective == "min_epsilon"
 
 
+@pytest.mark.slow
 def test_a_weighted_sum_gives_ranges_that_hold_and_says_at_most() -> None:
     question = bo.Problem(
         attributes=[*ATTRIBUTES[:1], ATTRIBUTES[3], bo.Attribute("e", categories=4, epsilon=0.5)],

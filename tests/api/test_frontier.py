@@ -43,9 +43,9 @@ def outcomes(frontier):
     ("objective", "floors", "groups", "seed"),
     [
         ("weighted_sum", False, False, 0),
-        ("weighted_sum", False, False, 1),
-        ("weighted_sum", False, True, 1),
-        ("weighted_sum", True, False, 2),
+        pytest.param("weighted_sum", False, False, 1, marks=pytest.mark.slow),
+        pytest.param("weighted_sum", False, True, 1, marks=pytest.mark.slow),
+        pytest.param("weighted_sum", True, False, 2, marks=pytest.mark.slow),
         ("geometric_mean", True, True, 0),
         ("max_min", False, True, 1),
         ("min_variance", True, False, 2),
@@ -66,7 +66,10 @@ def test_values_never_get_worse_with_the_total_and_bounds_hold_on_both_sides(obj
         assert outcome.relative_gap <= GAP
 
 
-@pytest.mark.parametrize("objective", ["weighted_sum", "geometric_mean", "max_min", "min_variance"])
+@pytest.mark.parametrize(
+    "objective",
+    [pytest.param("weighted_sum", marks=pytest.mark.slow), "geometric_mean", "max_min", "min_variance"],
+)
 def test_every_point_is_the_problem_with_that_total_and_as_good_as_a_solve_of_its_own(objective):
     problem = drawn(5, objective, floors=True)
     frontier = bo.frontier(problem, TOTALS, gap=GAP)
@@ -88,6 +91,7 @@ def test_the_logarithm_of_a_convex_objective_is_concave_in_the_total(objective, 
     assert np.all(np.diff(logs, 2) <= 1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_the_best_weighted_sum_is_convex_in_one_weight(seed):
     problem = drawn(seed, "weighted_sum")
@@ -100,7 +104,9 @@ def test_the_best_weighted_sum_is_convex_in_one_weight(seed):
         assert middle.value <= (before.bound + after.bound) / 2 * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("objective", ["weighted_sum", "geometric_mean", "min_epsilon"])
+@pytest.mark.parametrize(
+    "objective", [pytest.param("weighted_sum", marks=pytest.mark.slow), "geometric_mean", "min_epsilon"]
+)
 def test_values_get_no_better_with_a_floor_and_end_at_the_largest_that_can_be_kept(objective):
     problem = drawn(1, objective, floors=objective == "min_epsilon")
     attributes = problem.moments[1].attributes
@@ -154,6 +160,7 @@ def test_constraints_that_no_total_can_keep_are_the_reason_at_every_point():
     assert "no split is possible" in str(frontier)
 
 
+@pytest.mark.slow
 def test_changes_of_the_support_stand_between_the_points_that_show_them():
     problem = drawn(1, "weighted_sum")
     frontier = bo.frontier(problem, np.linspace(1, 12, 12), gap=GAP)

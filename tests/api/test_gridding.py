@@ -74,7 +74,7 @@ def on_the_grid(arrays: Arrays, step: Fraction) -> Any:
     return solve(GridTask([arrays], step, starts, Clock(20.0), multipliers))
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", [pytest.param("weighted_sum", marks=pytest.mark.slow), *OBJECTIVES[1:]])
 def test_no_split_on_the_grid_is_better(objective: Objective) -> None:
     impossible = 0
     for arrays, step in small_problems(5 if objective == "weighted_sum" else 10, 500, objective):
@@ -110,6 +110,7 @@ def test_the_boxes_alone_lead_to_the_best_split(
             assert value(arrays, answer.epsilon) == pytest.approx(best, rel=2e-9)
 
 
+@pytest.mark.slow
 def test_local_search_finds_the_best_of_small_grids_of_weighted_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     """They would be listed; where they are not, chance and moves of a step must find the same."""
     monkeypatch.setattr("budget_opt.solvers.grid.method._LISTED", 0)
@@ -120,7 +121,7 @@ def test_local_search_finds_the_best_of_small_grids_of_weighted_sums(monkeypatch
             assert value(arrays, answer.epsilon) == pytest.approx(best, rel=2e-9)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", [pytest.param("weighted_sum", marks=pytest.mark.slow), *OBJECTIVES[1:]])
 def test_everything_is_kept_in_exact_decimals_and_the_loss_is_what_it_is(objective: Objective) -> None:
     question = problem(objective)
     best = bo.solve(question, gap=1e-3)
@@ -256,6 +257,7 @@ def test_an_allocation_from_a_file_needs_its_problem_where_that_has_pins(tmp_pat
     assert bo.Allocation.read(tmp_path / "b.json").rounded(0.1).spent_epsilon <= 5.0
 
 
+@pytest.mark.slow
 def test_later_levels_are_made_as_good_as_the_first_one_leaves_them() -> None:
     names = "abcd"
     question = bo.Problem(

@@ -97,6 +97,7 @@ def test_every_price_is_the_derivative_of_the_optimum_in_that_number(objective: 
         assert found[name] == pytest.approx(derivative, rel=2e-4, abs=2e-5 * value / number), name
 
 
+@pytest.mark.slow
 def test_the_prices_of_a_weighted_sum_are_those_of_its_local_optimum() -> None:
     """An attribute that it gives up is held by a minimum of 0, and raising that costs."""
 

@@ -58,7 +58,9 @@ def assert_keeps_everything(problem: bo.Problem, allocation: bo.Allocation) -> N
     assert exact(allocation.loss) <= exact(allocation.spent_epsilon)
 
 
-@pytest.mark.parametrize("start", range(0, 100, 25))
+@pytest.mark.parametrize(
+    "start", [50, *(pytest.param(start, marks=pytest.mark.slow) for start in (0, 25, 75))]
+)
 def test_budgets_pins_and_floors_hold_exactly_on_random_problems(start):
     for seed in range(start, start + 25):
         problem = random_problem(seed)

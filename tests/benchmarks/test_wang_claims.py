@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import astuple
 
+import pytest
+
 from benchmarks.wang import as_text
 from benchmarks.wang_claims import findings
 from benchmarks.wang_graph_rows import GraphRow
@@ -15,6 +17,7 @@ def made_up(statistic: str, epsilon: float, mechanism: str, error: float) -> Gra
     return GraphRow(statistic, epsilon, mechanism, error, 3 * error, 2.0, error, 0.95)
 
 
+@pytest.mark.slow
 def test_every_claim_has_a_verdict_and_theorem_4_fails_where_the_issue_says() -> None:
     found = list(findings())
     assert len(found) == 11

@@ -120,6 +120,7 @@ def test_no_feasible_split_passes_the_bound_of_a_box_with_ceilings(seed: int) ->
             assert value(arrays, split) <= bound * unit * (1 + 1e-15)
 
 
+@pytest.mark.slow
 def test_two_levels_close_far_more_of_the_gap() -> None:
     # 8 attributes, all triples: the budget multiplied once leaves about three times the gap
     moments = [[i, j, k] for i in range(8) for j in range(i) for k in range(j)]

@@ -169,6 +169,7 @@ def test_the_layout_lists_every_ordered_pair_of_a_term_once() -> None:
     assert layout.single.tolist() == [0, 0, 0, 1]
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=5)
 def test_budgets_that_hold_few_attributes_down_do_not_make_the_bound_too_low(seed: int) -> None:

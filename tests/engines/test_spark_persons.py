@@ -37,6 +37,7 @@ def test_persons_with_few_records_are_released_as_on_one_machine(
     assert rows_of(released) == rows_of(bo.randomize(table, split, release=release, row_id="id"))
 
 
+@pytest.mark.slow
 def test_persons_with_too_many_records_are_counted_and_not_named(
     spark: SparkSession, split: bo.Allocation, release: KeyedRelease
 ) -> None:

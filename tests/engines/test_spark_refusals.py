@@ -37,6 +37,7 @@ def refusal(dataframe: Any, allocation: bo.Allocation, release: KeyedRelease) ->
     return told.value
 
 
+@pytest.mark.slow
 def test_ids_that_stand_twice_are_refused_with_the_reason_and_without_an_id(
     spark: SparkSession, allocation: bo.Allocation, release: KeyedRelease
 ) -> None:
@@ -50,6 +51,7 @@ def test_ids_that_stand_twice_are_refused_with_the_reason_and_without_an_id(
     assert "9000" not in str(error)
 
 
+@pytest.mark.slow
 def test_r10_all_faulty_cells_and_missing_ids_are_told_at_the_call(
     spark: SparkSession, allocation: bo.Allocation, release: KeyedRelease
 ) -> None:
@@ -67,6 +69,7 @@ def test_r10_all_faulty_cells_and_missing_ids_are_told_at_the_call(
     assert "row 0" not in str(error)
 
 
+@pytest.mark.slow
 def test_a_column_of_another_type_is_told_at_the_call(
     spark: SparkSession, allocation: bo.Allocation, release: KeyedRelease
 ) -> None:
@@ -74,6 +77,7 @@ def test_a_column_of_another_type_is_told_at_the_call(
     assert refusal(spark.createDataFrame(table), allocation, release).column == "owns"
 
 
+@pytest.mark.slow
 def test_r16_a_column_without_a_budget_is_refused(
     spark: SparkSession, allocation: bo.Allocation, release: KeyedRelease
 ) -> None:
@@ -111,6 +115,7 @@ def test_r35_what_spark_says_of_a_fault_in_the_plan_is_not_repeated(
     assert "CAST_INVALID_INPUT" in str(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", ["monotonically_increasing_id()", "CAST(rand() * 1e15 AS BIGINT)", "uuid()"])
 def test_ids_that_spark_makes_anew_every_time_are_refused(
     spark: SparkSession, allocation: bo.Allocation, release: KeyedRelease, made: str
@@ -119,6 +124,7 @@ def test_ids_that_spark_makes_anew_every_time_are_refused(
     assert "a second noisy copy" in str(refusal(dataframe, allocation, release))
 
 
+@pytest.mark.slow
 def test_a_stream_is_refused(spark: SparkSession, allocation: bo.Allocation, release: KeyedRelease) -> None:
     with pytest.raises(bo.InputError, match="is a stream"):
         engine.randomize(spark.readStream.format("rate").load(), allocation, release)
@@ -135,6 +141,7 @@ def test_a_table_of_this_machine_is_refused_with_the_way_out(
         engine.randomize("survey.csv", allocation, release)
 
 
+@pytest.mark.slow
 def test_a_dataframe_of_spark_for_one_machine_is_refused_with_the_way_out(
     spark: SparkSession, allocation: bo.Allocation
 ) -> None:
@@ -144,6 +151,7 @@ def test_a_dataframe_of_spark_for_one_machine_is_refused_with_the_way_out(
         bo.randomize(spark.createDataFrame(survey(rows=5)), allocation)
 
 
+@pytest.mark.slow
 def test_who_forgot_to_name_the_column_of_ids_is_told_which_it_is(
     spark: SparkSession, allocation: bo.Allocation, release: KeyedRelease
 ) -> None:

@@ -123,7 +123,7 @@ def randomizer() -> BatchRandomizer:
     return BatchRandomizer(schema, uniform(problem), KeyedRelease("survey"), row_id="id")
 
 
-@pytest.mark.parametrize("method", ["spawn", "fork"])
+@pytest.mark.parametrize("method", [pytest.param("spawn", marks=pytest.mark.slow), "fork"])
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_r6_r34_other_processes_draw_the_same(method: str, randomizer: BatchRandomizer) -> None:
     if method not in multiprocessing.get_all_start_methods():

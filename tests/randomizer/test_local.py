@@ -51,6 +51,7 @@ def with_samplers(even_split: EvenSplit, samplers: list[Sampler]) -> Allocation:
     return replace(made, question=question, attributes=tuple(attributes))
 
 
+@pytest.mark.slow
 def test_r1_a_counter_over_all_16_bit_words_gives_the_matrix_exactly(
     monkeypatch: pytest.MonkeyPatch, even_split: EvenSplit
 ) -> None:
@@ -173,7 +174,7 @@ def child(local: LocalRandomizer, pipe: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_r6_copies_threads_and_processes_never_repeat_a_report(even_split: EvenSplit, method: str) -> None:
     """64 attributes of 64 categories, loss 0.01 each: two reports are equal with probability 1e-110."""
     local = LocalRandomizer(even_split(0.64, *(Attribute(f"x{i}", categories=64) for i in range(64))))

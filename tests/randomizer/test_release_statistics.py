@@ -81,6 +81,7 @@ def test_r9_r33_neighbouring_rows_and_two_releases_are_independent(even_split: E
     assert_binomial(pairs, ROWS // 2, np.outer(row, row).ravel())
 
 
+@pytest.mark.slow
 def test_r9_the_first_and_the_last_cells_of_a_chunk_are_randomized_like_all(even_split: EvenSplit) -> None:
     """The first and last row of 4,000 releases."""
     allocation = even_split(1.0, Attribute("x", categories=2))

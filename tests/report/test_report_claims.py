@@ -107,6 +107,7 @@ def test_a_forged_optimum_of_several_levels_is_told_as_stated(
     assert "The file of the problem, or the certificate" in comparison(alone)
 
 
+@pytest.mark.slow
 def test_a_weighted_sum_is_optimal_with_its_certificate_and_only_stated_without(
     tmp_path: Path, quick_reasons: None
 ) -> None:

@@ -159,6 +159,7 @@ def test_json_in_a_script_cannot_be_ended_by_a_name() -> None:
     assert json.loads(text) == document
 
 
+@pytest.mark.slow
 def test_fifty_attributes_and_all_their_pairs_stay_below_a_megabyte(tmp_path: Path) -> None:
     allocation = large(50)
     path = bo.report(allocation, tmp_path / "large.html", n=10_000)

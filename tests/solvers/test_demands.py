@@ -85,6 +85,7 @@ def solved() -> list[Solved]:
     return verdicts()[0]
 
 
+@pytest.mark.slow
 def test_the_gap_is_proved_and_the_split_meets_every_demand() -> None:
     """To 1e-8, but where an attribute is all but forced to its upper bound: there rounding is priced high."""
     assert len(solved()) > 80
@@ -133,6 +134,7 @@ def test_an_impossible_verdict_is_proved_by_its_multipliers_and_no_split_refutes
             assert not meets(demands, random_split(demands.arrays, rng, 30.0))
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(0, 10**6), st.floats(1e-3, 2))
 def test_a_looser_demand_never_needs_more(seed: int, looser: float) -> None:

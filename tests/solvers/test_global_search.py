@@ -96,8 +96,10 @@ def never_lost(arrays: Arrays, share: float, most: int) -> None:
     assert search.bound >= best.value
 
 
-@pytest.mark.parametrize("share", [0.9, 0.999, 0.99999])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    "share", [0.9, *(pytest.param(share, marks=pytest.mark.slow) for share in (0.999, 0.99999))]
+)
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_planted_optimum_is_never_lost(seed: int, share: float) -> None:
     arrays = _small(seed)
     never_lost(arrays, share, 400)
@@ -129,6 +131,7 @@ def test_two_attributes_agree_with_a_fine_grid(seed: int) -> None:
     assert value(arrays, split) == certificate.value
 
 
+@pytest.mark.slow
 def test_the_search_is_deterministic() -> None:
     first, second = (_searched(_small(7)) for _ in range(2))
     assert np.array_equal(first[0], second[0])
@@ -153,6 +156,7 @@ def test_scaled_weights_scale_value_and_bound() -> None:
     assert scaled.bound == pytest.approx(1e6 * plain.bound, rel=2e-6)
 
 
+@pytest.mark.slow
 def test_an_interrupted_search_returns_a_valid_answer_and_bound() -> None:
     arrays = _small(11, m=8, largest=4, total=8.0)
     _, whole = _searched(arrays)

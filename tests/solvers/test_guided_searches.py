@@ -46,7 +46,7 @@ def points_in(question, rng, count=400):
 
 
 @pytest.mark.parametrize("given", [{}, FLOORED, GROUPED], ids=["total", "floor", "group"])
-@pytest.mark.parametrize("at", [3.0, 4.4, 7.0])
+@pytest.mark.parametrize("at", [3.0, *(pytest.param(at, marks=pytest.mark.slow) for at in (4.4, 7.0))])
 def test_a_guided_search_proves_what_a_search_of_its_own_proves(given, at):
     guide = guide_of(4.0, **given)
     assert guide.knows
@@ -96,6 +96,7 @@ def test_a_search_that_ended_at_its_root_guides_nobody():
     assert not Guide(search.recording, search.name).knows
 
 
+@pytest.mark.slow
 def test_many_totals_guide_each_other_to_the_answers_of_single_solves():
     totals = [2.0 + 0.5 * k for k in range(8)]
     series = [drawn(2, total) for total in totals]

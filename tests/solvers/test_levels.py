@@ -59,7 +59,7 @@ def loses(question: bo.Problem, level: int, split: FloatArray, than: FloatArray)
     return first > second if question.objective in MINIMIZED else first < second
 
 
-@pytest.mark.parametrize("objective", WITH_LEVELS)
+@pytest.mark.parametrize("objective", [*CONVEX, pytest.param("weighted_sum", marks=pytest.mark.slow)])
 def test_the_first_level_is_kept_to_the_tolerance_and_the_second_gains_by_it(objective: Objective) -> None:
     alone = bo.solve(problem(objective, HEALTH, [one.with_fields(weight=0) for one in REST]))
     both = problem(objective, HEALTH, REST)
@@ -115,7 +115,7 @@ def test_a_weighted_sum_spends_the_tolerance_too() -> None:
     assert (found.objective.relative_gap or 0.0) <= 0.1
 
 
-@pytest.mark.parametrize("objective", ["max_min", "geometric_mean"])
+@pytest.mark.parametrize("objective", ["max_min", pytest.param("geometric_mean", marks=pytest.mark.slow)])
 def test_a_level_that_nothing_can_keep_takes_nothing_from_the_first(objective: Objective) -> None:
     question = bo.Problem(
         attributes=[

@@ -158,6 +158,7 @@ def test_of_many_attributes_each_is_looked_at_with_itself_and_the_rest_by_chance
     assert all(a < c < 40 and 0 <= b < 40 for a, c, b in together)
 
 
+@pytest.mark.slow
 def test_links_of_a_sound_sampler_are_as_rare_as_their_tails_say() -> None:
     """Any matrix will do: of one that favours a report, too. Each kind at 0.1, 6 sigma."""
     rng, r, runs = np.random.default_rng(2), (2, 3), 100

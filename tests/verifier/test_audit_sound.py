@@ -117,6 +117,7 @@ def test_opendp_passes_and_draws_for_an_undeclared_category_in_silence(opendp: A
     assert "taken in silence, not refused" in str(audit)
 
 
+@pytest.mark.slow
 def test_multi_freq_ldpy_passes() -> None:
     module = pytest.importorskip(
         "multi_freq_ldpy.pure_frequency_oracles.GRR", reason="multi-freq-ldpy is not installed"

@@ -67,7 +67,10 @@ def _judged(allocation: bo.Allocation, document: CertificateDocument, path: Path
     return bo.verify(_unnamed(allocation), certificate=path, gap=GAP)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize(
+    "objective",
+    [pytest.param(one, marks=pytest.mark.slow) if one == "weighted_sum" else one for one in OBJECTIVES],
+)
 def test_what_solve_writes_is_confirmed_for_every_objective(objective: Objective, tmp_path: Path) -> None:
     path = tmp_path / "proof.zip"
     allocation = bo.solve(_problem(objective), gap=GAP, certificate=path)
@@ -78,6 +81,7 @@ def test_what_solve_writes_is_confirmed_for_every_objective(objective: Objective
     assert not report.open
 
 
+@pytest.mark.slow
 def test_the_certificate_brings_the_pins_and_bounds_that_an_allocation_lacks(solved: Solved) -> None:
     allocation, path = solved
     report = bo.verify(allocation, certificate=path, gap=GAP).require()

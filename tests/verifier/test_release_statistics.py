@@ -241,6 +241,7 @@ def test_one_category_of_many_that_is_left_as_it_is_is_found(r: int) -> None:
     assert not evidence.counts_hold
 
 
+@pytest.mark.slow
 def test_the_tests_of_one_attribute_share_their_rate_fairly() -> None:
     """2,000 sound releases at rate 0.2, a quarter of it for each kind, 6 standard deviations (1e-9)."""
     rng, repetitions, r, n = np.random.default_rng(7), 2_000, 20, 1_000

@@ -227,6 +227,7 @@ def test_a_release_that_was_not_randomized_does_not_break_the_memory_of_windows(
     assert "in every attribute" in " ".join(failed(judged(truths, truths)))
 
 
+@pytest.mark.slow
 def test_nothing_that_is_kept_grows_with_the_rows() -> None:
     """What it holds after 20 blocks is what it holds after 5, but for the windows up to their limit."""
     import pickle
