@@ -41,7 +41,7 @@ from budget_opt.model.provenance import decimal_text, priced_fields, provenance_
 if TYPE_CHECKING:
     from budget_opt.api.charging import Payer
     from budget_opt.api.known_data import DataMarks
-    from budget_opt.estimators.strengths import Strengths
+    from budget_opt.estimators.strengths.result import Strengths
     from budget_opt.model.problem import Problem
 
 PILOT = "pilot-"

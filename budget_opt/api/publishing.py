@@ -283,18 +283,18 @@ def manifest_beside(released: Path) -> dict[str, Any] | None:
     return document if document.get("table") == released.name else None
 
 
-def require_released_under(released: Path, allocation_path: Path) -> bool:
+def require_released_under(released: Path, allocation: Allocation, name: str) -> bool:
     """True where the manifest beside the table names this allocation; False where there is no manifest.
 
-    Raises `InputError` where it names another one: every estimate would be wrong.
+    `name` is what people call the allocation. Raises `InputError` where the manifest names another one:
+    every estimate would be wrong.
     """
     document = manifest_beside(released)
     if document is None:
         return False
-    digest = digest_of(json_text(Allocation.read(allocation_path).to_dict()))
-    if document.get("allocation_sha256") != digest:
+    if document.get("allocation_sha256") != digest_of(json_text(allocation.to_dict())):
         raise InputError(
-            f"{released}: was released under another allocation than {allocation_path}, says the manifest "
+            f"{released}: was released under another allocation than {name}, says the manifest "
             f"beside it. Use {released.parent / ALLOCATION}."
         )
     return True

@@ -30,8 +30,8 @@ def observed_strengths(table: Any, problem: Problem, *, least: float = 0.0) -> S
 
     `table` is a pandas, polars or pyarrow table, or a path; the columns of these attributes are read. What is
     called strength is in `budget_opt.estimators.strengths.links`: |correlation| of scored attributes,
-    Cramer's V of nominal ones, the size of the standardized cross-moment for three and more. Those below `least` (>= 0)
-    are 0. Raises `InputError` and `DataError` (columns, counts and rows, never a value).
+    Cramer's V of nominal ones, the size of the standardized cross-moment for three and more. Those below
+    `least` (>= 0) are 0. Raises `InputError` and `DataError` (columns, counts and rows, never a value).
     """
     from budget_opt.estimators.strengths.pilots import counted, links_of, weighted_moments
     from budget_opt.estimators.strengths.result import strengths_of

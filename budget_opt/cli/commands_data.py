@@ -170,7 +170,7 @@ def verify(
     subsets = [[name.strip() for name in names.split(",")] for names in subset or []]
     reports = [bo.verify(found, problem=asked, certificate=certificate, gap=gap, subsets=subsets)]
     if released is not None:
-        require_released_under(released, allocation)
+        require_released_under(released, found, str(allocation))
         if original is not None:
             require_row_order(released)
         reports.append(bo.verify_release(found, original=original, released=released))

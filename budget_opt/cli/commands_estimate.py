@@ -136,7 +136,7 @@ def estimate(
         },
     )
     requests = requests_of(asked, stated)
-    if not require_released_under(released, allocation):
+    if not require_released_under(released, found, str(allocation)):
         note(f"note: no manifest beside {released} says that it was released under {allocation}")
     results = [Result(one.option, one.asked, one.made(released), level) for one in requests]
     _tell(results, output, as_json=as_json)

@@ -20,9 +20,11 @@ from budget_opt.estimators.channels import Channel, FloatArray
 from budget_opt.estimators.compacting import compacted
 from budget_opt.estimators.counting import LARGEST_TABLE, Cells, Counts, cells_of_counts, counts_of
 from budget_opt.estimators.estimate import Target
+from budget_opt.estimators.naming import require_weight
 from budget_opt.estimators.redrawing import plausible_truths, redrawn_reports, resampled_rows
 from budget_opt.estimators.released import Weight
 from budget_opt.estimators.replicates import Replicates
+from budget_opt.model.arguments import require
 from budget_opt.tables.counting import IntArray
 
 if TYPE_CHECKING:
@@ -105,7 +107,9 @@ class Bootstrap:
 
 def bootstrap_of(times: int, rng: np.random.Generator | None) -> Bootstrap | None:
     """What the arguments `bootstrap` and `rng` mean: 0 is none, and no generator is one of seed 0."""
-    if times == 0 and not isinstance(times, bool):
+    if rng is not None:
+        require(rng, np.random.Generator, "rng", "Give numpy.random.default_rng(seed), or leave it out.")
+    if type(times) is int and times == 0:
         return None
     return Bootstrap(times, np.random.default_rng(0) if rng is None else rng)
 
@@ -117,6 +121,7 @@ def single_rows(
 
     Counted rows do not say which of them had which weight; without a bootstrap nobody asks.
     """
+    require_weight(weight)
     column = allocation.survey_weight if weight is None else weight
     if bootstrap is None or not column or isinstance(released, Counts):
         return ()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
+from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
@@ -21,19 +24,29 @@ LARGEST_SUM, LARGEST_SQUARES = 1e130, 1e260
 """Sums of survey weights and of their squares in a cell: those of 2^63 weights up to 1e100 are smaller."""
 ROUNDING = 1e-9
 """Relative error that sums of weights may have, wherever they were added up."""
+_TOLD = 10**40  # the digits of a larger number say nothing, and Python does not write those of the largest
+
+
+def texts(value: object, what: str) -> tuple[str, ...]:
+    """The texts of a list; `InputError` for one text, whose letters are no items, and for anything else."""
+    unordered = isinstance(value, str | bytes | Mapping | AbstractSet)
+    listed = tuple(value) if isinstance(value, Iterable) and not unordered else (None,)
+    if not all(isinstance(one, str) for one in listed):
+        raise InputError(f'counts: {what} must be a list of texts, such as ["smoker", "income"].')
+    return tuple(str(one) for one in listed)
 
 
 def whole_numbers(counts: npt.ArrayLike) -> IntArray:
     """Counts made anywhere as 64-bit integers; `InputError` where they are none, or add up to 2^63."""
+    _require_no_gaps(counts)
     try:
-        table = np.asarray(counts)
-        if table.dtype.kind == "f" and not hasattr(counts, "dtype"):
-            table = np.asarray(counts, dtype=object)  # Python's integers beyond 64 bits among others
+        # the items of lists as they are: a truth value, or an integer beyond 64 bits, would be made a number
+        table = np.asarray(counts) if hasattr(counts, "dtype") else np.asarray(counts, dtype=object)
     except (ValueError, OverflowError):  # lists of different lengths
         table = np.empty(0)
-    if table.dtype == object and all(type(count) is int for count in table.flat):
-        total, least = sum(table.flat), min(table.flat, default=0)
-    elif np.issubdtype(table.dtype, np.integer):
+    if table.dtype == object and all(map(_is_whole, table.flat)):
+        total, least = sum(map(int, table.flat)), min(map(int, table.flat), default=0)
+    elif table.dtype.kind in "iu":
         # the sum of doubles says whether that of integers can be trusted
         rough = float(table.sum(dtype=np.float64))
         total = int(table.sum()) if rough < LARGEST_TOTAL / 2 else sum(map(int, table.flat))
@@ -47,21 +60,41 @@ def whole_numbers(counts: npt.ArrayLike) -> IntArray:
     if least < 0 or table.ndim == 0:
         raise InputError("counts: must be whole numbers >= 0, one axis an attribute.")
     if total > LARGEST_TOTAL:
-        raise InputError(f"counts: add up to {total:,} rows, at most {LARGEST_TOTAL:,} can be.")
+        told = f"{total:,}" if total < _TOLD else "more than 1e40"
+        raise InputError(f"counts: add up to {told} rows, at most {LARGEST_TOTAL:,} can be.")
     return table.astype(np.int64, copy=False)
+
+
+def _is_whole(count: object) -> bool:
+    return type(count) is int or (isinstance(count, np.integer) and not isinstance(count, np.timedelta64))
+
+
+def _require_no_gaps(table: object) -> None:
+    if np.ma.is_masked(table):
+        raise InputError(
+            "counts: some cells are masked, and every cell must have its number. Fill them: "
+            "counts.filled(0) where no row stands there."
+        )
 
 
 def sums_of_weights(sums: npt.ArrayLike | None, what: str, most: float) -> FloatArray | None:
     """Sums of `what` as doubles; `InputError` unless they are numbers from 0 to `most`."""
     if sums is None:
         return None
+    _require_no_gaps(sums)
     try:
-        table = np.asarray(sums, dtype=np.float64)
+        table = np.asarray(sums)
+        real = table.dtype.kind in "iuf" or (table.dtype == object and all(map(_is_real, table.flat)))
+        table = np.asarray(table if real else math.nan, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         table = np.array(math.nan)
     if not np.all((table >= 0) & (table <= most)):  # NaN is neither
         raise InputError(f"counts: the {what} must be numbers from 0 to {most:g}, one a cell.")
     return table
+
+
+def _is_real(number: object) -> bool:
+    return isinstance(number, Real | Decimal) and not isinstance(number, bool)
 
 
 def require_axes(attributes: Sequence[str], axes: int, randomized_as: Sequence[str]) -> None:
@@ -71,7 +104,7 @@ def require_axes(attributes: Sequence[str], axes: int, randomized_as: Sequence[s
             f"counts: {len(attributes)} attributes are named, the table has {axes} axes. "
             "Name one attribute an axis."
         )
-    if any(not isinstance(name, str) for name in attributes) or len(set(attributes)) < axes:
+    if len(set(attributes)) < axes:
         raise InputError("counts: the attributes must be distinct names. Name each axis once.")
     if randomized_as and len(randomized_as) != axes:
         raise InputError("counts: randomized_as must have one text an attribute, or none at all.")

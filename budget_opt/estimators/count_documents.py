@@ -10,10 +10,10 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from budget_opt.errors import InputError
+from budget_opt.estimators.count_checks import LARGEST_BYTES
 from budget_opt.estimators.counting import Counts
 from budget_opt.model.documents import format_faults
 from budget_opt.model.values import LARGEST_INTEGER
-from budget_opt.tables.counting import FloatArray
 
 FORMAT: Final = "budget-opt/counts"
 VERSION: Literal[1] = 1
@@ -28,6 +28,7 @@ _FIELDS = {
     "squares",
     "weighted_by",
 }
+_MOST_AXES = 64  # numpy's own limit
 _DECIMAL = re.compile("[1-9][0-9]{0,18}")
 
 
@@ -52,6 +53,8 @@ def counts_of_document(document: Mapping[str, Any]) -> Counts:
         raise InputError(
             f"counts: is a {type(document).__name__}, must be an object that Counts.to_dict made."
         )
+    if isinstance(document.get("version"), float):
+        raise InputError(f"counts: version must be the whole number {VERSION}.")
     if faults := format_faults(document, FORMAT, VERSION):
         raise InputError.from_faults(faults, "the counts")
     if other := _FIELDS.symmetric_difference(document):
@@ -63,6 +66,11 @@ def counts_of_document(document: Mapping[str, Any]) -> Counts:
         raise InputError("counts: attributes must be a list of names.")
     if not isinstance(shape, list) or not all(type(r) is int and r >= 1 for r in shape):
         raise InputError("counts: shape must list the number of categories of every attribute.")
+    if len(shape) > _MOST_AXES or 8 * math.prod(shape) > LARGEST_BYTES:
+        raise InputError(
+            f"counts: shape must have at most {_MOST_AXES} axes and {LARGEST_BYTES // 8:,} cells. Count fewer"
+            " attributes."
+        )
     rows = np.array([_whole(count) for count in _cells(document, "rows", shape)], dtype=object).reshape(shape)
     randomized_as = document["randomized_as"]
     if not isinstance(randomized_as, list) or not all(isinstance(text, str) for text in randomized_as):
@@ -86,10 +94,10 @@ def _whole(count: object) -> object:
     return int(count) if isinstance(count, str) and _DECIMAL.fullmatch(count) else count
 
 
-def _doubles(document: Mapping[str, Any], field: str, shape: list[int]) -> FloatArray | None:
+def _doubles(document: Mapping[str, Any], field: str, shape: list[int]) -> Any:
     if document[field] is None:
         return None
     cells = _cells(document, field, shape)
     if any(isinstance(value, bool) or not isinstance(value, int | float) for value in cells):
         raise InputError(f"counts: {field} must be numbers, one a cell.")
-    return np.array(cells, dtype=np.float64).reshape(shape)
+    return np.array(cells, dtype=object).reshape(shape)  # `Counts` judges how large they are

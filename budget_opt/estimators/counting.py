@@ -24,8 +24,10 @@ from budget_opt.estimators.count_checks import (
     require_axes,
     require_size,
     sums_of_weights,
+    texts,
     whole_numbers,
 )
+from budget_opt.estimators.unchanging import hold_arrays
 from budget_opt.tables.counting import AnyCodes, IntArray, index_type, joint_counts, joint_sums
 
 FloatArray = npt.NDArray[np.float64]
@@ -82,11 +84,11 @@ class Counts:
     Codes along an axis are in the order of the allocation's categories. `weights` and `squares` are the sums
     of the survey weights and of their squares in each cell, None without. `randomized_as` tells how each
     attribute was randomized, where that is known, so that releases under different parameters are never
-    added; `weighted_by` is the column of weights. Tables of parts of the rows add up: `first + second`;
-    `to_dict` and `from_dict` carry them from one machine to another. Raises `InputError` for counts that are
-    negative or not whole (any integers will do, lists as well) or add up to 2^63 rows, for one of `weights`
-    and `squares` alone, for sums that no weights have, for other shapes, and for names that are not one an
-    axis.
+    added; `weighted_by` is the column of weights. The arrays are copies that nobody can write to. Tables of
+    parts of the rows add up: `first + second`, or `sum`; `to_dict` and `from_dict` carry them from one
+    machine to another. Raises `InputError` for counts that are negative or not whole (any integers will do,
+    lists as well) or add up to 2^63 rows, for one of `weights` and `squares` alone, for sums that no weights
+    have, for other shapes, for masked cells, and for names that are not one an axis.
     """
 
     attributes: tuple[str, ...]
@@ -99,14 +101,17 @@ class Counts:
 
     def __post_init__(self) -> None:
         for name, value in (
-            ("attributes", tuple(self.attributes)),
+            ("attributes", texts(self.attributes, "attributes")),
             ("rows", whole_numbers(self.rows)),
             ("weights", sums_of_weights(self.weights, "weights", LARGEST_SUM)),
             ("squares", sums_of_weights(self.squares, "squares", LARGEST_SQUARES)),
-            ("randomized_as", tuple(self.randomized_as)),
-            ("notes", tuple(self.notes)),
+            ("randomized_as", texts(self.randomized_as, "randomized_as")),
+            ("notes", texts(self.notes, "notes")),
         ):
             object.__setattr__(self, name, value)
+        hold_arrays(self)
+        if self.weighted_by is not None and not isinstance(self.weighted_by, str):
+            raise InputError("counts: weighted_by must be the name of a column, or None.")
         require_axes(self.attributes, self.rows.ndim, self.randomized_as)
         require_agreement(self.rows, self.weights, self.squares)
 
@@ -128,6 +133,10 @@ class Counts:
             notes=tuple(dict.fromkeys((*self.notes, *other.notes))),
             weighted_by=self.weighted_by or other.weighted_by,
         )
+
+    def __radd__(self, other: object) -> Counts:
+        # sum() begins with 0
+        return self if type(other) is int and other == 0 else NotImplemented
 
     def _require_same_kind(self, other: Counts) -> None:
         """`InputError` unless the two tables can be of parts of one release."""

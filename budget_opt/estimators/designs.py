@@ -18,22 +18,26 @@ import numpy as np
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray, channel_of
-from budget_opt.estimators.naming import hint
+from budget_opt.estimators.naming import hint, shown
 
 if TYPE_CHECKING:
     from budget_opt.allocation import AllocatedAttribute, Allocation
 
+_FAR = 1000  # so many times their range scores may be away from 0 before their digits are looked after
+_NAMED = 10
 _EXPONENTS = 1022  # doubles between 2^-1022 and 2^1022 have all their digits
 
 
 @dataclass(frozen=True)
 class Design(Channel):
-    """A channel with `scores` f of its categories, shape (r,).
+    """A channel with `scores` f of its categories, shape (r,), counted from an `origin`.
 
+    A mean of what was stated is the `origin` more than that of the scores; every centred number is the same.
     Raises `InputError` where the shapes disagree or a score is not finite.
     """
 
     scores: FloatArray
+    origin: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -93,8 +97,15 @@ def designs_each(
     if not attributes:
         raise InputError("moment: no attribute is named, at least one is needed. Name one or more.")
     for name in attributes:
+        if name not in known and name in allocation.public:
+            raise InputError(
+                f"moment: {name!r} is a public column, and moments are of randomized attributes. Leave it "
+                "out; group means take public columns as groups, and regressions as outcome and covariates."
+            )
         if name not in known:
-            raise InputError(f"moment: {name!r} is not an attribute of the allocation. {hint(name, known)}")
+            raise InputError(
+                f"moment: {shown(name)} is not an attribute of the allocation. {hint(name, known)}"
+            )
         if list(attributes).count(name) > 1:
             raise InputError(
                 f"moment: {name!r} is named twice; the product rule of retentions holds for distinct "
@@ -102,7 +113,9 @@ def designs_each(
             )
     for name in given:
         if name not in attributes:
-            raise InputError(f"scores: {name!r} is not an attribute of the moment. {hint(name, attributes)}")
+            raise InputError(
+                f"scores: {shown(name)} is not an attribute of the moment. {hint(name, attributes)}"
+            )
     return tuple(_design(known[name], given.get(name)) for name in attributes)
 
 
@@ -142,7 +155,10 @@ def require_products_in_range(designs: Sequence[Design]) -> None:
     squares = [3 + 2 * math.log2(size) for size in sizes.values() if size > 0]
     large, small = sum(x for x in squares if x > 0), -sum(x for x in squares if x < 0)
     if max(large, small) > room:
-        told = ", ".join(f"attribute {name!r} up to {size:.3g}" for name, size in sizes.items())
+        told = ", ".join(
+            f"attribute {name!r} up to {size:.3g}" for name, size in list(sizes.items())[:_NAMED]
+        )
+        told += f" and {len(sizes) - _NAMED} more" if len(sizes) > _NAMED else ""
         passed = "the largest double, 1.8e+308" if large > room else "the least double, 2.2e-308"
         raise InputError(
             f"scores: {told}: their products, squared and summed over the rows, may pass {passed}. "
@@ -160,8 +176,22 @@ def _design(attribute: AllocatedAttribute, given: Sequence[float] | None) -> Des
             f'Give scores={{"{name}": [one number a category]}}, or state `scores` or `ordered: true` in the '
             "problem; of categories as they are, Cramer's V says how strong a link is."
         )
-    f = _numbers(name, scores)
-    return Design(name, channel.retention, channel.background, f)
+    f, origin = _from_origin(_numbers(name, scores))
+    return Design(name, channel.retention, channel.background, f, origin)
+
+
+def _from_origin(f: FloatArray) -> tuple[FloatArray, float]:
+    """The scores from an origin among them, and that origin; as they are where they do not lie far from 0.
+
+    Squares of scores such as times in microseconds would lose the digits that tell them apart. Differences
+    of doubles so near to each other are exact (Sterbenz), and so is their sum with the origin.
+    """
+    if f.size == 0 or not np.all(np.isfinite(f)):
+        return f, 0.0
+    low, high = float(f.min()), float(f.max())
+    if low * high <= 0 or (high - low) * _FAR > max(abs(low), abs(high)):
+        return f, 0.0
+    return f - low, low
 
 
 def _numbers(name: str, scores: object) -> FloatArray:
@@ -170,7 +200,7 @@ def _numbers(name: str, scores: object) -> FloatArray:
     unordered = unordered or (isinstance(scores, np.ndarray) and scores.ndim != 1)
     if unordered or not isinstance(scores, Collection):
         raise InputError(
-            f"attribute {name!r}: the scores are {_short(scores)}, must be a list of numbers, one a "
+            f"attribute {name!r}: the scores are {shown(scores)}, must be a list of numbers, one a "
             "category, in the domain's order."
         )
     return np.array([_double(name, score) for score in scores], dtype=np.float64)
@@ -179,14 +209,9 @@ def _numbers(name: str, scores: object) -> FloatArray:
 def _double(name: str, score: object) -> float:
     if isinstance(score, bool) or not isinstance(score, Real | Decimal):
         raise InputError(
-            f"attribute {name!r}: the score {_short(score)} is not a number. Give one number a category."
+            f"attribute {name!r}: the score {shown(score)} is not a number. Give one number a category."
         )
     try:
         return float(score)
     except (OverflowError, ValueError):  # beyond the largest double, or a signalling NaN
         return math.nan
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."

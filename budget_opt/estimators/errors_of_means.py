@@ -3,11 +3,12 @@
 Letters: N, W1, W2 the sums over the rows of a cell of 1, w and w^2 (w the survey weight); psi a number a cell
 of reports, a(x) = E[psi(y) | x]. With psi centred at its mean,
 
-    population  sum W2 psi psi' / (sum W1)^2 x n / (n - 1)
+    population  sum W2 psi psi' / (sum W1)^2 x m / (m - 1),   m = (sum W1)^2 / sum W2 (Kish 1965)
     data        sum (W2 psi psi' - corrected(W2) a a') / (sum W1)^2
 
 for given the truth x only the report varies, with E psi psi' - a a', and the corrected table estimates the
-table of truths without bias (`channels`).
+table of truths without bias (`channels`). The factor is exact: about the weighted mean the rows' squares have
+lost the share sum w^2 / (sum w)^2 = 1 / m in expectation, which without weights is 1 / n.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from dataclasses import dataclass
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray, along_all
-from budget_opt.estimators.counting import Counts
+from budget_opt.estimators.counting import Cells, Counts
 from budget_opt.estimators.estimate import Target
+
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,9 @@ def covariances_of_means(functions: FloatArray, counts: Counts, channels: Sequen
     squares = flat.T @ (second[:, None] * flat)
     data = squares - given.T @ (truths[:, None] * given)
     return Covariances(
-        squares * sampling_factor(counts.n) / squared_total, data / squared_total, is_randomized(channels)
+        squares * sampling_factor(counts.effective) / squared_total,
+        data / squared_total,
+        is_randomized(channels),
     )
 
 
@@ -72,16 +77,22 @@ def is_randomized(channels: Sequence[Channel]) -> bool:
     return any(channel.retention < 1 for channel in channels)
 
 
-def sampling_factor(n: int) -> float:
-    """n / (n - 1): the rows that a variance about an estimated mean has lost."""
-    return n / (n - 1)
+def sampling_factor(effective: float) -> float:
+    """m / (m - 1) of m effective rows (without weights n), lost by a variance about an estimated mean."""
+    return effective / (effective - 1)
 
 
-def require_rows(n: int, what: str, least: int) -> None:
-    """`InputError` where the release has fewer rows than an error needs."""
-    if n < least:
+def require_rows(rows: Cells | Counts, what: str, least: int) -> None:
+    """`InputError` where the release has fewer rows than an error needs, or fewer effective ones."""
+    if rows.n < least:
         raise InputError(
-            f"the release: has {n} rows, {what} needs at least {least} for its error. Give more rows."
+            f"the release: has {rows.n} rows, {what} needs at least {least} for its error. Give more rows."
+        )
+    if rows.effective < least * (1 - _ROUNDING):
+        raise InputError(
+            f"the release: its {rows.n:,} rows count as {rows.effective:.3g} by their survey weights (Kish), "
+            f"{what} needs at least {least} for its error. Give more rows, or pass weight=False to count "
+            "every row once."
         )
 
 

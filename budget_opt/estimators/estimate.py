@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
 from dataclasses import asdict, dataclass
-from statistics import NormalDist
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from budget_opt.errors import InputError
+from budget_opt.estimators.levels import reach_of_normal, reach_of_student
+from budget_opt.estimators.number_texts import rows_text
 from budget_opt.estimators.replicates import Replicates
 from budget_opt.estimators.usefulness import Usefulness
+from budget_opt.tables.printing import level_told
+from budget_opt.tables.rows import Rows
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from budget_opt.estimators.of_two import OfTwo
 
 Target = Literal["population", "data"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
+class Estimate(Rows):
     """A number estimated from a release, corrected for the randomization.
 
     `raw` is the same number of the released table as it is, None where there is none. `standard_error` is
     measured from the `target`: the population, or the original data. `effective_n` is how many unrandomized
     rows would give the same error from the population, None where that is not known; `n` how many there are.
     `usefulness` says whether correcting beats leaving it raw, None where that is not known; `bootstrap` holds
-    the replicates that were asked for, beside the error and interval, which do not use them.
+    the replicates that were asked for, beside the error and interval, which do not use them. `degrees` are
+    those of Student's t in the interval where few chance events stand behind the error (see `chance_events`;
+    a note tells), None for the normal law.
     """
 
     label: str
@@ -34,44 +44,87 @@ class Estimate:
     effective_n: float | None = None
     usefulness: Usefulness | None = None
     bootstrap: Replicates | None = None
+    degrees: float | None = None
     notes: tuple[str, ...] = ()
     kind: Literal["estimated"] = "estimated"
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """The interval that covers the target in a share `level`, in (0, 1), of releases."""
-        half = normal_quantile(level) * self.standard_error
+        half = reach(level, self.degrees) * self.standard_error
         return self.value - half, self.value + half
 
-    def to_dict(self) -> dict[str, Any]:
-        """The estimate as plain values for JSON, with its 95 % interval."""
-        low, high = self.interval()
+    def rows(self, level: float = 0.95) -> list[dict[str, Any]]:
+        """The estimate as one row of a table, with its interval; None for an end that is infinite."""
+        low, high = map(finite_or_none, self.interval(level))
+        useful = self.usefulness
+        return [
+            {
+                "estimate": self.label,
+                "value": self.value,
+                "standard_error": self.standard_error,
+                "low": low,
+                "high": high,
+                "raw": self.raw,
+                "effective_n": self.effective_n,
+                "useful": None if useful is None else useful.useful,
+                "mse_corrected": None if useful is None else useful.mse_corrected,
+                "mse_raw": None if useful is None else useful.mse_raw,
+                "target": self.target,
+                "n": self.n,
+                "kind": self.kind,
+                "notes": "; ".join(self.notes),
+            }
+        ]
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """The estimate as plain values for JSON, with its interval; null for an end that is infinite."""
         return {
             **asdict(self),
-            "bootstrap": None if self.bootstrap is None else self.bootstrap.to_dict(),
+            "bootstrap": None if self.bootstrap is None else self.bootstrap.to_dict(level),
             "notes": list(self.notes),
-            "interval": [low, high],
-            "level": 0.95,
+            "interval": [finite_or_none(end) for end in self.interval(level)],
+            "level": level,
         }
 
-    def __str__(self) -> str:
-        low, high = self.interval()
-        return (
+    def renderable(self, level: float = 0.95) -> RenderableType:
+        """The estimate on a line, and a line a note, for a rich console."""
+        from rich.text import Text
+
+        low, high = self.interval(level)
+        line = (
             f"{self.label}: {self.value:.6g}, standard error {self.standard_error:.3g}, "
-            f"95 % interval {low:.6g} to {high:.6g} ({', '.join(self._circumstances())})"
+            f"{level_told(level)} interval {low:.6g} to {high:.6g} ({', '.join(self._circumstances())})"
         )
+        return Text("\n".join((line, *map(sentence, self.notes))))
+
+    def __str__(self) -> str:
+        return str(self.renderable())
 
     def _circumstances(self) -> list[str]:
-        said = ["estimated", f"target {self.target}", f"n = {self.n}"]
+        said = ["estimated", f"target {self.target}", f"n = {self.n:,}"]
         if self.effective_n is not None:
-            said.append(f"effective n {self.effective_n:.3g}")
+            said.append(f"effective n {rows_text(self.effective_n)}")
         return said
+
+
+def finite_or_none(number: float) -> float | None:
+    """The number for JSON, which has no infinity and no NaN."""
+    return float(number) if math.isfinite(number) else None
+
+
+def sentence(note: str) -> str:
+    """A note as a sentence of its own."""
+    return f"{note[:1].upper()}{note[1:].rstrip('.')}."
 
 
 def normal_quantile(level: float) -> float:
     """The reach of a two-sided normal interval in standard errors; `InputError` for a level not in (0, 1)."""
-    if not 0 < level < 1:
-        raise InputError(f"level: is {level!r}, must be above 0 and below 1, for instance 0.95.")
-    return NormalDist().inv_cdf(0.5 + level / 2)
+    return reach_of_normal(level)
+
+
+def reach(level: float, degrees: float | None) -> float:
+    """The reach of a two-sided interval in standard errors: of Student's t, or normal without `degrees`."""
+    return normal_quantile(level) if degrees is None else float(reach_of_student(level, degrees))
 
 
 def circumstances(n: int, target: Target) -> str:
@@ -96,38 +149,31 @@ class MomentEstimate(Estimate):
     is, `retention` what one keeps of the other (DESIGN 2.2; for one attribute, of the deviation from
     the noise's mean). `standard_error` is measured from the `target`: the population, or the original data.
     `effective_n` is n over the variance inflation prod (1 + tau a + tau (1 + tau) b) of DESIGN 2.3, from
-    the estimated marginals: exact for one attribute, and for more where they are independent.
+    the estimated marginals: exact for one attribute, and for more where they are independent. `of_two` is the
+    share that a mean of two categories is made of, None for other moments.
     """
 
     attributes: tuple[str, ...]
     retention: float
+    of_two: OfTwo | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The estimate as plain values for JSON, with its 95 % interval."""
-        return {**super().to_dict(), "attributes": list(self.attributes)}
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """The interval that covers the target in a share `level`, in (0, 1), of releases.
+
+        For a mean of two categories it is that of a share (`joint.cell_errors`), which covers rare ones too.
+        """
+        return super().interval(level) if self.of_two is None else self.of_two.mean_interval(level)
+
+    def rows(self, level: float = 0.95) -> list[dict[str, Any]]:
+        """The moment as one row of a table, with its interval at `level`."""
+        (row,) = super().rows(level)
+        label = row.pop("estimate")
+        return [{"moment": label, **row, "retention": self.retention}]
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """The estimate as plain values for JSON, with its interval at `level`."""
+        told = {name: value for name, value in super().to_dict(level).items() if name != "of_two"}
+        return {**told, "attributes": list(self.attributes)}
 
     def _circumstances(self) -> list[str]:
         return [*super()._circumstances(), f"retention {self.retention:.4g}"]
-
-
-def estimates_table(estimates: Iterable[MomentEstimate]) -> list[dict[str, Any]]:
-    """Estimates as rows of a table (95 % intervals), for a CSV file or a data frame."""
-    return [_row(estimate) for estimate in estimates]
-
-
-def _row(estimate: MomentEstimate) -> dict[str, Any]:
-    low, high = estimate.interval()
-    return {
-        "moment": estimate.label,
-        "value": estimate.value,
-        "standard_error": estimate.standard_error,
-        "low": low,
-        "high": high,
-        "raw": estimate.raw,
-        "effective_n": estimate.effective_n,
-        "useful": None if estimate.usefulness is None else estimate.usefulness.useful,
-        "target": estimate.target,
-        "n": estimate.n,
-        "retention": estimate.retention,
-        "kind": estimate.kind,
-    }

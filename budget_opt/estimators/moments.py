@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -16,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from budget_opt.errors import InputError
+from budget_opt.estimators.chance_events import behind, chance_events, degrees_of, few_note
 from budget_opt.estimators.channels import FloatArray
-from budget_opt.estimators.counting import Cells, cells_of_codes, cells_of_counts
+from budget_opt.estimators.counting import Cells, cells_of_codes, cells_of_counts, counts_of
 from budget_opt.estimators.designs import Design, require_products_in_range
 from budget_opt.estimators.errors_of_means import (
     is_randomized,
@@ -26,6 +28,7 @@ from budget_opt.estimators.errors_of_means import (
     sampling_factor,
 )
 from budget_opt.estimators.estimate import MomentEstimate, Target, require_target
+from budget_opt.estimators.of_two import of_two
 from budget_opt.estimators.spread import Spread, effective_rows, spreads_of
 from budget_opt.estimators.usefulness import usefulness_of_scaled
 from budget_opt.tables.counting import AnyCodes
@@ -65,16 +68,26 @@ def moment_from_cells(cells: Cells, designs: Sequence[Design], target: Target) -
     require_target(target)
     require_products_in_range(designs)
     n, order = cells.n, len(designs)
-    require_rows(n, f"a moment of order {order}", max(2, order + 1))
+    require_rows(cells, f"a moment of order {order}", max(2, order + 1))
     spreads = spreads_of(cells, designs)
     centred = [spread.centred for spread in spreads]
     whole, parts = _released_moments(cells, centred)
     retention = math.prod(design.retention for design in designs)
-    variance = _variances(cells, centred, designs, whole, parts)[target] / retention**2
+    found = _variances(cells, centred, designs, whole, parts)
+    variance = found.variances[target] / retention**2
+    events = chance_events(found.square, found.fourth, cells.effective)
+    if any(spread.unseen for spread in spreads):
+        events = np.zeros(())
+    degrees = float(degrees_of(events, cells.effective))
+    unlinked = chance_events(1.0, math.prod(spread.kurtosis for spread in spreads), cells.effective)
+    evidence = float(behind(np.minimum(events, unlinked), cells.effective, retention, target))
+    share = None
+    if order == 1 and designs[0].cardinality == 2:
+        share = of_two(counts_of(cells, [designs[0].name], [2]), designs[0], target)
     raw, value, deviation = whole, whole / retention, whole / retention
     if order == 1:
-        raw, value = spreads[0].raw_mean, spreads[0].mean
-        deviation = value - designs[0].background_mean
+        raw, value = (designs[0].origin + mean for mean in (spreads[0].raw_mean, spreads[0].mean))
+        deviation = spreads[0].mean - designs[0].background_mean
     names = tuple(design.name for design in designs)
     return MomentEstimate(
         label=" x ".join(names),
@@ -87,7 +100,9 @@ def moment_from_cells(cells: Cells, designs: Sequence[Design], target: Target) -
         raw=raw,
         effective_n=effective_rows(cells.effective, spreads),
         usefulness=usefulness_of_scaled(deviation, variance, retention),
-        notes=_notes(spreads),
+        degrees=None if share is not None or math.isinf(degrees) else degrees,
+        of_two=share,
+        notes=(*_notes(spreads), *few_note(evidence)),
     )
 
 
@@ -122,14 +137,25 @@ def _released_moments(cells: Cells, centred: Sequence[FloatArray]) -> tuple[floa
     return whole / cells.total, parts / cells.total
 
 
+@dataclass(frozen=True)
+class _Variances:
+    """By target, and the means of psi^2 and of psi^4 over the rows, in a unit of their own size."""
+
+    variances: dict[Target, float]
+    square: float
+    fourth: float
+
+
 def _variances(
     cells: Cells,
     centred: Sequence[FloatArray],
     designs: Sequence[Design],
     whole: float,
     parts: FloatArray,
-) -> dict[Target, float]:
-    """The variance of the released moment, by target; m_j is `parts`, the moment without j.
+) -> _Variances:
+    """The variance of the released moment, by target, and the means of psi^2 and psi^4.
+
+    m_j is `parts`, the moment without j.
 
     Population: that of the mean of psi = prod W~ - m_S - sum_j m_j W~_j (DESIGN 2.3). Data: only y is
     random, so a row adds Var(psi | x) = E psi^2 - (E[psi | x])^2. Given x the W are independent, W~ is
@@ -140,7 +166,8 @@ def _variances(
     which is `noise` itself at order one.
     """
     noises = [design.noise for design in designs]
-    population = data = 0.0
+    population = data = fourth = 0.0
+    unit = math.prod(float(np.abs(table).max()) or 1.0 for table in centred)
     for codes, _, second in cells.blocks():
         scored = [table[code] for code, table in zip(codes, centred, strict=True)]
         noise = [table[code] for code, table in zip(codes, noises, strict=True)]
@@ -153,11 +180,16 @@ def _variances(
                 psi = psi - part * scored[j]
                 share = share + part * noise[j] * (part - 2 * _product(scored, without=j))
         population += float(second @ (psi * psi))
+        fourth += float(second @ (psi / unit) ** 4)
         data += float(second @ share)
     squared = cells.total**2
-    return larger(
-        population * sampling_factor(cells.n) / squared, data / squared, randomized=is_randomized(designs)
+    total = squared / cells.effective  # sum W2
+    variances = larger(
+        population * sampling_factor(cells.effective) / squared,
+        data / squared,
+        randomized=is_randomized(designs),
     )
+    return _Variances(variances, population / total / unit / unit, fourth / total)
 
 
 def _product(factors: Sequence[FloatArray], without: int | None = None) -> Any:

@@ -5,16 +5,34 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from budget_opt.errors import InputError
 
 _SHOWN = 20
+_LETTERS = 80
+
+
+def shown(value: object) -> str:
+    """What a user typed, as it is told: its beginning where it is long."""
+    text = repr(value)
+    return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 3]}..."
+
+
+def require_weight(weight: Any) -> None:
+    """`InputError` for weights that are no name, such as a column of numbers itself."""
+    if weight is not None and weight is not False and not isinstance(weight, str):
+        raise InputError(
+            f"weight: is a {type(weight).__name__}, must be the name of a public column of the allocation, "
+            'in which the weights of the released table stand: weight="share". None is for the column that '
+            "the allocation states, and False for none."
+        )
 
 
 def hint(name: object, known: Iterable[str]) -> str:
     """The way out for an unknown name: the one that is probably meant, or all that are known."""
     listed = list(known)
-    near = difflib.get_close_matches(str(name), listed, n=1)
+    near = difflib.get_close_matches(str(name)[:_LETTERS], listed, n=1)
     if near:
         return f"Did you mean {near[0]!r}?"
     more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
@@ -25,7 +43,7 @@ def require_known(names: Collection[str], known: Collection[str], what: str) -> 
     """`InputError` for the first of the names that is not among the known, which are `what`."""
     for name in names:
         if name not in known:
-            raise InputError(f"{name!r} is not {what}. {hint(name, known)}")
+            raise InputError(f"{shown(name)} is not {what}. {hint(name, known)}")
 
 
 def require_distinct(names: Collection[str]) -> None:

@@ -32,8 +32,9 @@ def require_signal(what: str, standard_error: float, largest: float, noise_limit
     else:
         way_out = "Estimate it from more rows, or give its attributes a larger epsilon in the next release."
     raise NoiseError(
-        f"{what}: the standard error is {standard_error:.3g}, the limit {limit:.3g}, and no value of it is "
-        f"above {largest:.3g} in size: the estimate would be noise. {way_out}",
+        f"{what}: the standard error is {standard_error:.3g}, the limit {limit:.3g}, and no value that there "
+        f"can be is further than {largest:.3g} from 0 (a mean: from the middle of its range): the estimate "
+        f"would be noise. {way_out}",
         what=what,
         standard_error=standard_error,
         limit=limit,
@@ -48,4 +49,9 @@ def require_noise_limit(noise_limit: Any) -> float:
             f"noise_limit: is {noise_limit!r}, must be a number above 0: how many times the largest possible "
             "value an error may be. math.inf refuses none."
         )
-    return float(noise_limit)
+    try:
+        return float(noise_limit)
+    except OverflowError:
+        raise InputError(
+            "noise_limit: is beyond 1.8e308, must be a smaller number above 0. math.inf refuses no error."
+        ) from None

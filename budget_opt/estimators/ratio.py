@@ -25,7 +25,7 @@ def ratio_variance(m: FloatArray, v: FloatArray, c: FloatArray, d: FloatArray) -
 
 
 def ratio_interval(
-    m: FloatArray, v: FloatArray, c: FloatArray, d: FloatArray, z: float
+    m: FloatArray, v: FloatArray, c: FloatArray, d: FloatArray, z: float | FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """The ends of Fieller's intervals that reach `z` standard errors; infinite where there is none."""
     square = z * z

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,8 +13,13 @@ from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, channel_of, uniform
 from budget_opt.estimators.count_checks import require_size
 from budget_opt.estimators.counting import Cells, Counts, FloatArray, counts_of
-from budget_opt.estimators.fit import require_possible_shares, require_released_columns
-from budget_opt.estimators.naming import require_distinct, require_known
+from budget_opt.estimators.fit import (
+    LARGEST_JUDGED,
+    require_possible_shares,
+    require_possible_table,
+    require_released_columns,
+)
+from budget_opt.estimators.naming import require_distinct, require_known, require_weight
 from budget_opt.estimators.reading import ReadRows, Wanted, read_rows
 from budget_opt.model.domain import Label
 from budget_opt.tables.counting import AnyCodes, IntArray
@@ -53,8 +59,13 @@ class Released:
         return Cells(tuple(self.codes[name] for name in names), self.rows, self.weights, self.squares)
 
     def counts(self, *names: str) -> Counts:
-        """The joint table of these attributes, in this order; `InputError` where it would be too large."""
-        counted = counts_of(self.cells(*names), names, [self.channels[name].cardinality for name in names])
+        """The joint table of these attributes, in this order.
+
+        Raises `InputError` where it would be too large, and `DataError` for one that no originals lead to.
+        """
+        channels = self.channels_of(*names)
+        counted = counts_of(self.cells(*names), names, [one.cardinality for one in channels])
+        require_possible_table(counted, channels, len(self.codes))
         known = {one.name: one for one in self.allocation.attributes if one.name in names}
         public = len(known) < len(names)
         digests = () if public else tuple(randomized_as(known[name]) for name in names)
@@ -90,11 +101,13 @@ def open_released(
 
     Raises `InputError` for names that are unknown, repeated, or of which nothing was released, for counts of
     other attributes, shapes or randomizations, and `DataError` for a table that is no release under this
-    allocation: other columns, cells outside the domains, no rows, shares of the categories that no originals
-    lead to (a false alarm has probability at most 1e-9), weights that are not finite, negative or all 0.
+    allocation: other columns, cells outside the domains, no rows, shares of the categories, or a joint table
+    of at most 1e4 cells, that no originals lead to (a false alarm has probability at most 1e-9), weights that
+    are not finite, negative or all 0.
     """
     names = tuple(names)
     known = {attribute.name: attribute for attribute in allocation.attributes}
+    require_weight(weight)
     _require_names(names, numbers, allocation)
     channels = {name: channel_of(known[name]) for name in names if name in known}
     if isinstance(released, Counts):
@@ -108,7 +121,7 @@ def open_released(
     labels = {name: known[name].domain.labels for name in channels} | dict(rows.labels)
     channels |= {name: Channel(name, 1.0, uniform(len(rows.labels[name]))) for name in rows.labels}
     codes = dict(zip(rows.names, rows.cells.codes, strict=True))
-    return Released(
+    found = Released(
         allocation,
         {name: channels[name] for name in names},
         {name: labels[name] for name in names},
@@ -120,6 +133,9 @@ def open_released(
         notes,
         weighted_by,
     )
+    if math.prod(channel.cardinality for channel in found.channels.values()) <= LARGEST_JUDGED:
+        found.counts(*names)  # judges the table, whatever is estimated; so small a one costs little
+    return found
 
 
 def require_table(allocation: Allocation, names: Sequence[str]) -> None:
@@ -192,12 +208,18 @@ def _weighted(counts: Counts, allocation: Allocation, weight: Weight) -> Counts:
     """The counts with the weights that are asked for, which they must have already."""
     if weight is False:
         return counts.unweighted()
-    asked = allocation.survey_weight if weight is None else weight
+    asked = allocation.survey_weight if weight is None else _weight_column(weight, allocation)
     if counts.weights is None and asked is not None:
         stated = ", and the allocation states some" if weight is None else ""
         raise InputError(
             f"counts: have no survey weights{stated}. Count with weight={asked!r}, or pass weight=False to "
             "leave them out."
+        )
+    if weight is not None and counts.weighted_by is None:
+        raise InputError(
+            f"counts: do not say which column their weights are of, and {weight!r} is asked for. Count with "
+            "it, state it as weighted_by= of the counts, or leave weight= out to take their weights as they "
+            "are."
         )
     if asked is not None and counts.weighted_by not in (None, asked):
         raise InputError(

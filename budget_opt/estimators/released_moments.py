@@ -14,10 +14,13 @@ from budget_opt.estimators.channels import FloatArray
 from budget_opt.estimators.compacting import compacted
 from budget_opt.estimators.counting import Cells
 from budget_opt.estimators.designs import Design, designs_of, scores_by_name
-from budget_opt.estimators.estimate import MomentEstimate, Target
+from budget_opt.estimators.estimate import Target
+from budget_opt.estimators.moment_estimates import MomentEstimates
 from budget_opt.estimators.moments import largest_moment, moment_from_cells
+from budget_opt.estimators.naming import shown
 from budget_opt.estimators.noise_limit import require_signal
 from budget_opt.estimators.released import Weight, open_released
+from budget_opt.model.arguments import as_list
 
 if TYPE_CHECKING:
     from budget_opt.allocation import Allocation
@@ -33,17 +36,19 @@ def moments(  # noqa: PLR0913 (each a word that users type)
     weight: Weight = None,
     noise_limit: float = 1.0,
     bootstrap: Bootstrap | None = None,
-) -> tuple[MomentEstimate, ...]:
+) -> MomentEstimates:
     """Several moments of one release, which is read once (see `bo.estimate.moment`)."""
     given = scores_by_name(scores)
     sets = [
-        designs_of(allocation, tuple(names), {name: given[name] for name in names if name in given})
-        for names in wanted
+        designs_of(allocation, names, {name: given[name] for name in names if name in given})
+        for names in _lists_of_names(wanted)
     ]
     used = {design.name: None for designs in sets for design in designs}
     unused = sorted(set(given) - set(used))
     if unused:
-        raise InputError(f"scores: {unused[0]!r} is not an attribute of the moments asked for. Leave it out.")
+        raise InputError(
+            f"scores: {shown(unused[0])} is not an attribute of the moments asked for. Leave it out."
+        )
     numbers = single_rows(released, allocation, weight, bootstrap)
     opened = open_released(released, allocation, list(used), weight=weight, numbers=numbers)
     found = []
@@ -57,8 +62,20 @@ def moments(  # noqa: PLR0913 (each a word that users type)
             )
             estimate = replace(estimate, bootstrap=replicates)
         found.append(replace(estimate, notes=(*estimate.notes, *opened.notes)))
-    return tuple(found)
+    return MomentEstimates(moments=tuple(found), n=opened.n, target=target, weighted_by=opened.weighted_by)
+
+
+def _lists_of_names(wanted: object) -> list[tuple[str, ...]]:
+    sets = [as_list(names) for names in as_list(wanted) or [None]]
+    if any(names is None or not all(isinstance(name, str) for name in names) for names in sets):
+        raise InputError(
+            "moments: must be lists of names, one a moment. Give the attributes of each in a list of their "
+            'own: [["smoker", "income"], ["age"]].'
+        )
+    return [tuple(names or ()) for names in sets]
 
 
 def _value(cells: Cells, designs: Sequence[Design]) -> FloatArray:
+    # only its differences count, which have more digits without an origin
+    designs = [replace(design, origin=0.0) for design in designs]
     return np.array([moment_from_cells(cells, designs, "population").value])

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from budget_opt.errors import InputError
+from budget_opt.estimators.levels import require_level
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,21 +35,24 @@ class Replicates:
         return float(np.std(self._defined, ddof=1))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """The percentile interval at `level` in (0, 1): the estimate plus the quantiles of the errors."""
-        if not 0 < level < 1:
-            raise InputError(f"level: is {level!r}, must be above 0 and below 1, for instance 0.95.")
+        """The percentile interval at `level` in (0, 1): the estimate plus the quantiles of the errors.
+
+        At 95 % it covered 94.0 and 94.4 % of 1,200 repetitions (population and data; one repetition in 160 is
+        the simulation's own error): nearly its level, not as exactly as the interval by formula is tested.
+        """
+        level = require_level(level)
         low, high = np.quantile(self._defined, [0.5 - level / 2, 0.5 + level / 2])
         return self.value + float(low), self.value + float(high)
 
-    def to_dict(self) -> dict[str, Any]:
-        """What they say as plain values for JSON, without the replicates themselves."""
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """What they say as plain values for JSON, with the interval at `level`, without the replicates."""
         return {
             "how": self.how,
             "replicates": self.errors.size,
             "undefined": self.undefined,
             "standard_error": self.standard_error,
-            "interval": list(self.interval()),
-            "level": 0.95,
+            "interval": list(self.interval(level)),
+            "level": level,
         }
 
     @property

@@ -70,6 +70,18 @@ class Spread:
         return self.centred**2 - self.raw_variance
 
     @property
+    def kurtosis(self) -> float:
+        """E W~^4 / (E W~^2)^2 of the reports; 0 where all are the same."""
+        relative = self.centred / (float(np.abs(self.centred).max()) or 1.0)
+        square, fourth = (float(self.shares @ relative**power) for power in (2, 4))
+        return fourth / square**2 if square > 0 else 0.0
+
+    @property
+    def unseen(self) -> bool:
+        """Whether the scores differ and all reports have the same: chance has not shown itself yet."""
+        return self.raw_variance == 0 and bool(np.ptp(self.design.scores))
+
+    @property
     def inflation(self) -> float | None:
         """The variance inflation of the mean; None where the corrected variance is not positive."""
         if self.variance <= 0:

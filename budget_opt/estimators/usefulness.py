@@ -5,6 +5,11 @@ distance of both truths; (raw - value)^2 - Var(raw - value) estimates the square
 a moment raw = R value, so that correcting wins where Var < mu^2 (1 - R) / (1 + R) with mu^2 estimated by
 value^2 - Var (DESIGN 2.3; Ruiz 2026, section 6, leaves the question open). It is an estimate: it chooses
 neither the value nor its interval, since an interval that was chosen by the data does not cover.
+
+The estimated square of the bias is cut at 0, so the raw number's error is estimated too large on the average
+where the bias is small beside the noise (a correlation of 0.02, n = 300, retention 0.5: 0.00108 for 0.00021).
+`useful` does not suffer from the cut: below it the raw number wins, having the smaller variance, as it would
+with a negative square. But a noisy number decides: there it said "useful" in 10 % of releases.
 """
 
 from __future__ import annotations

@@ -23,6 +23,18 @@ def require_number(value: object, name: str) -> float:
         raise InputError(f"{name}: is beyond 1.8e308, must be a smaller number.") from None
 
 
+def require_whole(value: object, name: str, least: int, most: int, instance: int) -> int:
+    """The whole number, numpy's too, from `least` to `most`; raises `InputError` with an `instance` else."""
+    number = None if isinstance(value, bool) or not isinstance(value, numbers.Integral) else int(value)
+    if number is not None and least <= number <= most:
+        return number
+    is_short = isinstance(value, float) or (number is not None and abs(number) < 10**30)
+    told = f"{value}" if is_short else f"a {type(value).__name__}"
+    raise InputError(
+        f"{name}: is {told}, must be a whole number from {least:,} to {most:,}, for instance {instance:,}."
+    )
+
+
 def require(value: object, kind: type, name: str, remedy: str = "") -> None:
     """Raise `InputError` unless `value` is a `kind`; the value itself is not shown, it may be a table."""
     if not isinstance(value, kind):
@@ -42,7 +54,10 @@ def as_list(value: Any) -> list[Any] | None:
 
 
 def require_path(value: object, name: str) -> Path:
-    """The path of a file; raises `InputError` for anything but text or a path."""
+    """The path of a file; raises `InputError` for an empty text, an address, and what is no text or path."""
     if not isinstance(value, str | os.PathLike):
         raise InputError(f"{name}: is a {type(value).__name__}, must be the path of a file.")
+    if isinstance(value, str) and (not value or "://" in value):
+        told = "is empty" if not value else f"is the address {value!r}"
+        raise InputError(f"{name}: {told}, must be the path of a file on a disk.")
     return Path(value)

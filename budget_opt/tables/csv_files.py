@@ -10,6 +10,7 @@ are not UTF-8, a broken or truncated gzip stream. Arrow's own messages quote rec
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import zlib
@@ -110,6 +111,8 @@ class CsvSource(TableOnDisk):
         return self._not_csv(str(failure), ragged)
 
     def _not_csv(self, message: str, ragged: list[_Ragged]) -> DataError:
+        if ragged and self._begins_as_utf16():
+            return self._not_utf8()
         if ragged:
             record, fields, expected = ragged[0]
             return DataError(
@@ -126,8 +129,15 @@ class CsvSource(TableOnDisk):
                 "mark never closed?"
             )
         if "utf" in message.lower():
-            return DataError(f"{self._path}: is not text in UTF-8. Convert it, for instance with iconv.")
+            return self._not_utf8()
         return DataError(f"{self._path}: is not a CSV file that can be read (RFC 4180, comma, UTF-8).")
+
+    def _not_utf8(self) -> DataError:
+        return DataError(f"{self._path}: is not text in UTF-8. Convert it, for instance with iconv.")
+
+    def _begins_as_utf16(self) -> bool:
+        with _Bytes(self._path) as stream:
+            return stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class _Ragged(NamedTuple):

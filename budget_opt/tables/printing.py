@@ -51,6 +51,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %" if share >= 0.01 else f"{100 * share:.2g} %"
 
 
+def level_told(level: float) -> str:
+    """The level of an interval: 95 %."""
+    return f"{100 * level:.10g} %"
+
+
 def at_most(value: float | None, digits: int = 4) -> str:
     """A number to some significant digits, rounded up: what a guarantee costs is never said to be less."""
     return trimmed(digits_of(value, digits, ROUND_CEILING))
@@ -75,7 +80,7 @@ def digits_of(value: float | None, digits: int, rounding: str) -> str:
         return NOTHING
     if value == 0:
         return "0"
-    decimal = Decimal(repr(value))
+    decimal = Decimal(repr(float(value)))  # the text of a numpy number has its type in it
     last = Decimal(1).scaleb(decimal.adjusted() - digits + 1)
     if -5 <= decimal.adjusted() < 9:
         return f"{decimal.quantize(min(last, Decimal(1)), rounding=rounding):,f}"

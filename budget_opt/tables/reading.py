@@ -28,8 +28,11 @@ _OR_A_PATH = f", or the path of a {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]} fil
 def open_file(path: str | Path) -> FileSource:
     """The table in a .csv, .csv.gz or .parquet file, or a folder of .parquet files.
 
-    Raises `DataError` for another ending, no such file, or a folder that is not one table.
+    Raises `DataError` for an address, another ending, no such file, or a folder that is not one table.
     """
+    if not str(path) or "://" in str(path):
+        what = "is an address, and files are read from disks only" if path else "an empty path is no file"
+        raise DataError(f"{path}: {what}. Give a table to read.".removeprefix(": "))
     path = Path(path)
     if path.is_dir():
         return ParquetFolder(path)

@@ -50,7 +50,11 @@ class Rows:
 
 
 def as_csv(rows: list[dict[str, Any]]) -> str:
-    """The rows as CSV with a heading; None is an empty cell, numbers are shortest round-trip text."""
+    """The rows as CSV with a heading; None is an empty cell, numbers are shortest round-trip text.
+
+    Labels are written as they were declared, so that they can be read back. A spreadsheet takes one that
+    begins with =, +, - or @ for a formula: import such a file with every column as text.
+    """
     page = io.StringIO()
     writer = csv.DictWriter(page, fieldnames=list(rows[0]) if rows else [], lineterminator="\n")
     writer.writeheader()

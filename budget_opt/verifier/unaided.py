@@ -2,10 +2,8 @@
 
 Whatever the originals say, a cell reports a category with at least p and at most k, p the probability of
 each wrong category and k that of the truth. So the reports of a category number at least as many as a
-binomial (n, p) and at most as many as a binomial (n, k), in the stochastic order. In the same way the
-corrected share of a cell of a joint table, the mean of g = prod (1{y = v} - p) / lambda, has an
-expectation that is a share and thus >= 0: Bernstein's bound with E[g^2 | x] <= prod max(k (1-p)^2 + (1-k)
-p^2, p (1-p)) / lambda^2 says how far below 0 chance takes it.
+binomial (n, p) and at most as many as a binomial (n, k), in the stochastic order. In the same way no
+corrected share of a joint table can be far below 0 (see `tables.joint_shares`).
 """
 
 from __future__ import annotations
@@ -22,12 +20,12 @@ from budget_opt.errors import InputError
 from budget_opt.tables.binomial import acceptance, least_of_possible
 from budget_opt.tables.counting import IntArray, joint_counts
 from budget_opt.tables.encoding import Codes
+from budget_opt.tables.joint_shares import least_share
 from budget_opt.tables.reading import encoders_for, open_table
 from budget_opt.tables.source import Source
 from budget_opt.verifier.channels import Channel, channel_of
 from budget_opt.verifier.comparison import ReleasedCells, attachments_check, columns_check
 from budget_opt.verifier.joint import LARGEST_JOINT
-from budget_opt.verifier.noise.blocks import FloatArray
 from budget_opt.verifier.report import EXPECTED, Check, VerificationReport
 
 _NOT_CHECKED = (
@@ -189,31 +187,19 @@ def _shares_check(channel: Channel, counts: IntArray, alarm: float) -> Check:
 
 
 def _joint_check(channels: Sequence[Channel], table: IntArray, alarm: float) -> Check:
-    n = int(table.sum())
-    corrected: FloatArray = table / n
-    low = high = bound = 1.0
-    for axis, channel in enumerate(channels):
-        other, kept = float(channel.other), float(channel.retention)
-        truth = other + kept
-        corrected = (corrected - other * corrected.sum(axis=axis, keepdims=True)) / kept
-        bound *= max(truth * (1 - other) ** 2 + (1 - truth) * other**2, other * (1 - other)) / kept**2
-        ends = [end * value / kept for end in (low, high) for value in (-other, 1 - other)]
-        low, high = min(ends), max(ends)
-    log_term = math.log(table.size / alarm)
-    linear = (high - low) * log_term / 3
-    tolerance = (linear + math.sqrt(linear**2 + 2 * n * bound * log_term)) / n
-    least = float(corrected.min())
-    few = tolerance >= -low  # no table has a smaller share
+    kept = [(float(channel.other), float(channel.retention)) for channel in channels]
+    least = least_share(table, kept, alarm)
+    few = least.tolerance >= -least.lowest  # no table has a smaller share
     return Check(
         claim=f"{' x '.join(channel.name for channel in channels)}: its corrected joint table is possible",
-        measured=least,
-        limit=f"at least {-tolerance:.3g}",
-        holds=least >= -tolerance,
+        measured=least.share,
+        limit=f"at least {-least.tolerance:.3g}",
+        holds=least.is_possible,
         source="Bernstein's bound for any originals",
         kind="tested",
         notices="nothing: there are too few rows"
         if few
-        else f"a corrected share of {-tolerance:.2g} or less",
+        else f"a corrected share of {-least.tolerance:.2g} or less",
         name="possible joint table",
         about=tuple(channel.name for channel in channels),
     )

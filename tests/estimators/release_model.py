@@ -90,9 +90,10 @@ def allocation_like() -> Any:
         )
 
     return SimpleNamespace(
+        public=(),
         attributes=(
             attribute("smoker", 2, 1.0, (0.0, 1.0)),
             attribute("region", 3, 1.0, None),
             attribute("silent", 2, 0.0, (0.0, 1.0)),
-        )
+        ),
     )

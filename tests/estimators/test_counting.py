@@ -163,6 +163,11 @@ def test_counts_made_anywhere_are_taken(rows: Any) -> None:
         ([2**62, 2**62], "9,223,372,036,854,775,808 rows"),
         (np.array([2**63, 2**63], dtype=np.uint64), "18,446,744,073,709,551,616 rows"),
         ([2**70, 1], "rows, at most"),
+        ([10**5000, 1], "add up to more than 1e40 rows, at most"),
+        (np.array([1, 2], dtype="m8[s]"), "must be whole numbers >= 0"),
+        ([np.timedelta64(1, "s"), 2], "must be whole numbers >= 0"),
+        ([True, 2], "must be whole numbers >= 0"),
+        (np.ma.masked_array([1, 2], mask=[True, False]), "some cells are masked"),
     ],
 )
 def test_what_are_no_counts_is_refused(rows: Any, said: str) -> None:
@@ -188,6 +193,10 @@ def test_r30_parts_whose_rows_pass_64_bits_do_not_add_up_in_silence() -> None:
         ([-1, 1], [1, 1], "the weights must be numbers from 0"),
         ([1e200, 1], [1, 1], "the weights must be numbers from 0"),
         (["a", 1], [1, 1], "the weights must be numbers from 0"),
+        (["1", "1"], [1, 1], "the weights must be numbers from 0"),
+        ([10**400, 1], [1, 1], "the weights must be numbers from 0"),
+        (np.array([1, 1j]), [1, 1], "the weights must be numbers from 0"),
+        (np.ma.masked_array([1.0, 2.0], mask=[True, False]), [1, 1], "some cells are masked"),
         ([2.1, 2.0], [2.0, 2.0], "in 1 cells no weights"),  # (sum w)^2 <= N sum w^2
         ([2.0, 2.0], [4.1, 2.0], "in 1 cells no weights"),  # sum w^2 <= (sum w)^2
         ([2.0, 2.0], [1.9, 1.9], "in 2 cells no weights"),
@@ -222,7 +231,11 @@ def test_the_sums_of_any_weights_are_taken(weights: list[float], seed: int) -> N
         (("a",), [[1, 2]], "1 attributes are named, the table has 2 axes"),
         (("a", "b"), [1, 2], "2 attributes are named, the table has 1 axes"),
         (("a", "a"), [[1, 2]], "must be distinct names"),
-        ((0,), [1, 2], "must be distinct names"),
+        ((0,), [1, 2], "attributes must be a list of texts"),
+        ("ab", [[1, 2]], "attributes must be a list of texts"),
+        (5, [1, 2], "attributes must be a list of texts"),
+        (None, [1, 2], "attributes must be a list of texts"),
+        ({"a"}, [1, 2], "attributes must be a list of texts"),
     ],
 )
 def test_names_are_one_an_axis(attributes: Any, rows: Any, said: str) -> None:
@@ -230,6 +243,48 @@ def test_names_are_one_an_axis(attributes: Any, rows: Any, said: str) -> None:
         Counts(attributes, rows)
     with pytest.raises(InputError, match="one text an attribute"):
         Counts(("a",), [1, 2], randomized_as=("x", "y"))
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        ({"randomized_as": 5}, "randomized_as must be a list of texts"),
+        ({"randomized_as": (1,)}, "randomized_as must be a list of texts"),
+        ({"notes": 5}, "notes must be a list of texts"),
+        ({"notes": "abc"}, "notes must be a list of texts"),
+        ({"weighted_by": 5}, "weighted_by must be the name of a column"),
+    ],
+)
+def test_what_counts_say_of_themselves_is_text(stated: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Counts(("a",), [1, 2], **stated)
+
+
+def test_counts_are_copies_that_nobody_can_write_to() -> None:
+    given = [np.array([5, 7]), np.array([5.0, 7.0]), np.array([5.0, 7.0])]
+    seen = given[0][:]
+    seen.setflags(write=False)  # its memory is not
+    for rows in (given[0], seen):
+        table = Counts(("a",), rows, *given[1:])
+        for one in given:
+            one[0] = 0
+        for kept in (table.rows, table.weights, table.squares):
+            assert kept is not None
+            assert kept[0] == 5
+            with pytest.raises(ValueError, match="read-only"):
+                kept[0] = 1
+        assert table.marginal("a") == table
+        assert table.unweighted().rows is table.rows
+        for one in given:
+            one[0] = 5
+
+
+def test_a_list_of_counts_adds_up() -> None:
+    one, other = Counts(("a",), [1, 2]), Counts(("a",), [3, 4])
+    assert sum([one, other]) == Counts(("a",), [4, 6])
+    for begin in (1, 0.0, False):
+        with pytest.raises(TypeError):
+            sum([one], begin)  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(
@@ -274,10 +329,13 @@ def test_counts_go_through_json_and_are_the_same() -> None:
     [
         ("format", "budget-opt/allocation", "format"),
         ("version", 2, "version"),
+        ("version", 1.0, "version must be the whole number 1"),
         ("attributes", "a", "must be a list of names"),
         ("attributes", [1], "must be a list of names"),
         ("shape", [2.0], "number of categories"),
         ("shape", [3], "rows must list 3 numbers"),
+        ("shape", [10**5000], "at most 64 axes and 125,000,000 cells"),
+        ("shape", 71 * [1] + [2], "at most 64 axes and 125,000,000 cells"),
         ("rows", [1], "rows must list 2 numbers"),
         ("rows", {"0": 1}, "rows must list 2 numbers"),
         ("rows", [1, "02"], "whole numbers"),
@@ -285,6 +343,7 @@ def test_counts_go_through_json_and_are_the_same() -> None:
         ("rows", [1, True], "whole numbers"),
         ("weights", [1.0, "2"], "weights must be numbers"),
         ("weights", [1.0, 2.0], "give both"),
+        ("weights", [1, 10**400], "weights must be numbers"),
         ("randomized_as", "x", "must be a list of texts"),
         ("weighted_by", 3, "must be the name of a column"),
         ("more", 1, r"the fields \['more'\]"),

@@ -42,7 +42,6 @@ def truths(table: FloatArray) -> dict[str, float]:
     ("kind", "target"),
     [
         ("skewed", "population"),
-        ("skewed", "data"),
         ("sparse", "population"),
         ("sparse", "data"),
         ("weighted", "data"),

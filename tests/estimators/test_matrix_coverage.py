@@ -44,8 +44,6 @@ def tables(kind: str) -> list[FloatArray]:
     ("kind", "target"),
     [
         ("skewed", "population"),
-        ("skewed", "data"),
-        ("sparse", "population"),
         ("sparse", "data"),
         ("weighted", "data"),
     ],

@@ -20,7 +20,7 @@ from budget_opt.allocation import Allocation, uniform
 from budget_opt.errors import DataError, InputError
 from budget_opt.estimators.counting import cells_of_codes
 from budget_opt.estimators.designs import designs_of
-from budget_opt.estimators.estimate import MomentEstimate, Target, estimates_table
+from budget_opt.estimators.estimate import MomentEstimate, Target
 from budget_opt.estimators.moments import moment_from_cells, moment_from_codes, moment_from_counts
 from budget_opt.estimators.released_moments import moments
 from budget_opt.model.attribute import Attribute
@@ -220,10 +220,10 @@ def test_an_estimate_prints_on_one_line_and_goes_to_json_and_to_a_table() -> Non
     written = json.loads(json.dumps(estimate.to_dict(), allow_nan=False))
     assert written["kind"] == "estimated"
     assert written["interval"] == pytest.approx([0.2304, 0.2696], abs=1e-5)
-    (row,) = estimates_table([estimate])
+    (row,) = estimate.rows()
     assert list(row) == [
-        "moment", "value", "standard_error", "low", "high", "raw", "effective_n", "useful", "target", "n",
-        "retention", "kind",
+        "moment", "value", "standard_error", "low", "high", "raw", "effective_n", "useful", "mse_corrected",
+        "mse_raw", "target", "n", "kind", "notes", "retention",
     ]  # fmt: skip
     assert (row["moment"], row["n"]) == ("a x b", 1000)
 

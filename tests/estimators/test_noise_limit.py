@@ -45,7 +45,8 @@ def test_what_is_refused_is_told_with_its_error_its_limit_and_the_ways_out() -> 
     assert (error.what, error.standard_error, error.limit) == ("smoker x income", 12.5, 8.0)
     told = str(error)
     assert told.startswith(
-        "smoker x income: the standard error is 12.5, the limit 8, and no value of it is above 4"
+        "smoker x income: the standard error is 12.5, the limit 8, and no value that there can be is further "
+        "than 4"
     )
     for way in ("more rows", "larger epsilon", "noise_limit=3.13 or more"):
         assert way in told

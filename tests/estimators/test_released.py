@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 
 import budget_opt as bo
-from budget_opt.errors import InputError
+from budget_opt.errors import DataError, InputError
 from budget_opt.estimators import reading
 from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.released import Released, open_released
@@ -153,6 +153,29 @@ def test_sound_releases_pass_even_where_every_original_is_the_same() -> None:
         }
         for name, counts in columns.items():
             assert open_released(Counts((name,), counts), one, [name], weight=False).n == N
+
+
+def test_a_joint_table_that_no_originals_lead_to_is_refused_whatever_is_estimated() -> None:
+    """Each column by itself may well be released."""
+    two = bo.uniform(
+        bo.Problem(
+            attributes=[bo.Attribute("a", categories=2), bo.Attribute("b", categories=3, ordered=True)],
+            moments=[bo.CrossMoment("a", "b")],
+            total_epsilon=2.0,
+        )
+    )
+    table = np.array([[3, 2, 1], [1, 1, 2]])
+    scores = {"a": [0, 1]}
+    for estimate in (
+        lambda counts: bo.estimate.cramers_v(counts, two, "a", "b", noise_limit=np.inf),
+        lambda counts: bo.estimate.moment(counts, two, "a", "b", scores=scores, noise_limit=np.inf),
+        lambda counts: open_released(counts, two, ["b", "a"]).counts("a", "b"),
+    ):
+        with pytest.raises(DataError, match=r"the joint table of . x .: is impossible after this") as caught:
+            estimate(Counts(("a", "b"), table * 10**17))
+        assert caught.value.column in ("a", "b")
+        assert estimate(Counts(("a", "b"), table * 10)) is not None
+    assert open_released(Counts(("a", "b"), table * 10**17), two, ["a"]).n == 10**18
 
 
 def test_columns_of_another_table_are_named_with_the_way_out() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -11,12 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import budget_opt as bo
 from budget_opt.errors import InputError
 from budget_opt.estimators.designs import designs_of
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.moments import moment_from_counts
 from budget_opt.estimators.released_moments import moments
 from tests.estimators.release_model import allocation_like, design
+from tests.estimators.survey_release import allocation, frame
 
 TARGETS: tuple[Target, ...] = ("population", "data")
 
@@ -107,3 +110,38 @@ def test_r13_one_large_and_one_small_score_do_not_hide_each_other() -> None:
         moment_from_counts(np.array([[4, 1], [2, 3]]), designs)
     zero = [design("a", 0.4, [0, 0]), design("b", 0.4, [0, 1])]
     assert moment_from_counts(np.array([[4, 1], [2, 3]]), zero).value == 0
+
+
+@pytest.mark.parametrize("origin", [0.0, 1e15, -1e15, 1.7e9])
+@pytest.mark.parametrize("target", TARGETS)
+def test_r13_scores_far_from_zero_give_the_numbers_of_those_at_zero(origin: float, target: Target) -> None:
+    """Such as times in microseconds: their squares have no digits left for the differences."""
+    e = bo.estimate
+    near: dict[str, Any] = {"smoker": [0, 1], "income": [0, 1, 2]}
+    far = {name: [origin + score for score in scores] for name, scores in near.items()}
+
+    def both(what: Callable[..., Any], *names: str) -> Iterator[Any]:
+        for scores in (far, near):
+            given = {name: scores[name] for name in names}
+            yield what(frame(), allocation(), *names, scores=given, target=target, noise_limit=math.inf)
+
+    for name in ("smoker", "income"):
+        one, other = both(e.moment, name)
+        assert one.value - origin == pytest.approx(other.value, abs=0.2)
+        assert one.raw - origin == pytest.approx(other.raw, abs=0.2)
+        assert one.interval()[0] - origin == pytest.approx(other.interval()[0], abs=0.2)
+        assert (one.standard_error, one.effective_n) == (other.standard_error, other.effective_n)
+        assert one.usefulness == other.usefulness
+    one, other = both(e.moment, "smoker", "income")
+    assert (one.value, one.standard_error) == (other.value, other.standard_error)
+    one, other = both(e.covariance, "smoker", "income")
+    assert np.array_equal(one.values, other.values)
+    assert np.array_equal(one.standard_errors, other.standard_errors)
+
+
+def test_r13_bootstrap_errors_of_scores_far_from_zero_have_their_digits() -> None:
+    one, other = (
+        bo.estimate.moment(frame(), allocation(), "income", scores={"income": scores}, bootstrap=20)
+        for scores in ([1e15, 1e15 + 1, 1e15 + 2], [0, 1, 2])
+    )
+    assert np.array_equal(one.bootstrap.errors, other.bootstrap.errors)

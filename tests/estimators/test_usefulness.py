@@ -110,7 +110,7 @@ def truth_of(table: FloatArray, what: Callable[..., Estimate]) -> float:
     }[what]
 
 
-@pytest.mark.parametrize("target", ["population", "data"])
+@pytest.mark.parametrize("target", [pytest.param("population", marks=pytest.mark.slow), "data"])
 @pytest.mark.parametrize("what", [moment, mean, variance, correlation, group])
 def test_both_mean_squared_errors_are_those_of_simulated_releases(
     what: Callable[[Counts, Target], Estimate], target: Target

@@ -258,3 +258,15 @@ def test_yaml_aliases_and_tags_are_refused_at_once(tmp_path: Path, line: str) ->
     path.write_text(f"format: budget-opt/problem\nversion: 1\n{line}\n")
     with pytest.raises(ProblemError, match=r"problem\.yaml: "):
         Problem.read(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("", "path: is empty, must be the path of a file"),
+        ("https://example.com/p.json", "path: is the address 'https://example.com/p.json', must be the path"),
+    ],
+)
+def test_texts_that_are_no_path_are_told_as_they_are(path: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Problem.read(path)

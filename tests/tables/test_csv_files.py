@@ -67,7 +67,7 @@ def test_r28_a_ragged_record_is_named_by_its_number(
         (b"a,b,a\n1,2,3\n", "numbers 1, 3 have names that stand more than once"),
         (b"a,\xff\n1,2\n", "UTF-8"),
         (b"a,b\n1,CANARY\xff\n", "UTF-8"),
-        ("a,b\n1,CANARY\n".encode("utf-16"), "the header has 2"),
+        ("a,b\n1,CANARY\n".encode("utf-16"), "is not text in UTF-8"),
         (b'a,b\n1,"CANARY\n3,4\n', "never closed"),
         (b'a\n"CANARY', "never closed"),
         (b'a,b\n1,CANARY"\n', "never closed"),

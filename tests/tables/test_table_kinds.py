@@ -200,6 +200,8 @@ def test_r15_what_a_frame_carries_beside_its_cells_is_left_behind() -> None:
         (pd.Series([1]), "is a Series"),
         (Path("no.csv"), "no such file"),
         ("no.parquet", "no such file"),
+        ("", "an empty path is no file"),
+        ("https://example.com/t.csv", "https://example.com/t.csv: is an address, and files are read from"),
         ("no.xlsx", "must end in .csv, .csv.gz, .parquet"),
         ("no-folder/", "there is no such file or folder"),
     ],

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from budget_opt.allocation import Allocation
-from budget_opt.api.arguments import require, require_names
-from budget_opt.api.estimate.moments import ORDER
+from budget_opt.api.estimate.asking import require_release
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,8 +37,7 @@ def group_means(  # noqa: PLR0913 (each a word that users type)
     from budget_opt.estimators.bootstrap import bootstrap_of
     from budget_opt.estimators.groups import released_groups
 
-    require_names((attribute, by))
-    require(allocation, Allocation, "allocation", ORDER)
+    require_release(released, allocation, (attribute, by))
     return released_groups.group_means(
         released,
         allocation,

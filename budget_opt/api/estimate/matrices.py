@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from budget_opt.allocation import Allocation
-from budget_opt.api.arguments import require, require_names
-from budget_opt.api.estimate.moments import ORDER
+from budget_opt.api.estimate.asking import require_release
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,14 +28,13 @@ def covariance(  # noqa: PLR0913 (each a word that users type)
     """The original covariance matrix of these attributes, or of all that have scores, with errors.
 
     Off the diagonal the retention is divided out; variances do not follow it (DESIGN 2.2) and come from the
-    corrected marginals. Divisor n. Entries whose error is above `noise_limit` times the largest size there
+    corrected marginals, without bias. Entries whose error is above `noise_limit` times the largest size there
     can be are withheld; `NoiseError` where every pair is. Everything else as in `bo.estimate.moment`.
     """
     from budget_opt.estimators.bootstrap import bootstrap_of
     from budget_opt.estimators.matrices import released_matrices
 
-    require_names(attributes)
-    require(allocation, Allocation, "allocation", ORDER)
+    require_release(released, allocation, attributes)
     return released_matrices.covariance(
         released,
         allocation,
@@ -69,8 +67,7 @@ def correlation(  # noqa: PLR0913 (each a word that users type)
     from budget_opt.estimators.bootstrap import bootstrap_of
     from budget_opt.estimators.matrices import released_matrices
 
-    require_names(attributes)
-    require(allocation, Allocation, "allocation", ORDER)
+    require_release(released, allocation, attributes)
     return released_matrices.correlation(
         released,
         allocation,

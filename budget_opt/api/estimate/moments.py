@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from budget_opt.allocation import Allocation
-from budget_opt.api.arguments import require, require_names
+from budget_opt.api.arguments import require_names
+from budget_opt.api.estimate.asking import require_release
 
 if TYPE_CHECKING:
     import numpy as np
 
     from budget_opt.estimators.estimate import MomentEstimate
-
-ORDER = "Read one from a file with Allocation.read(path); the released table comes first."
+    from budget_opt.estimators.moment_estimates import MomentEstimates
 
 
 def moment(  # noqa: PLR0913 (each a word that users type)
@@ -64,12 +64,15 @@ def moments(  # noqa: PLR0913 (each a word that users type)
     noise_limit: float = 1.0,
     bootstrap: int = 0,
     rng: np.random.Generator | None = None,
-) -> tuple[MomentEstimate, ...]:
-    """Several moments of one release, which is read once; everything else as in `moment`."""
+) -> MomentEstimates:
+    """Several moments of one release, which is read once: a sequence of estimates, and a table of them.
+
+    Everything else as in `moment`.
+    """
     from budget_opt.estimators import released_moments
     from budget_opt.estimators.bootstrap import bootstrap_of
 
-    require(allocation, Allocation, "allocation", ORDER)
+    require_release(released, allocation)
     return released_moments.moments(
         released,
         allocation,

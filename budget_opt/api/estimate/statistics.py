@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from budget_opt.allocation import Allocation
-from budget_opt.api.arguments import require, require_names
+from budget_opt.api.estimate.asking import require_release
 
 if TYPE_CHECKING:
     from budget_opt.estimators.released import Released
     from budget_opt.estimators.statistics.associations import Associations
     from budget_opt.estimators.statistics.independence import IndependenceTest
     from budget_opt.estimators.statistics.results import StatisticEstimate
-
-_ORDER = "Read one from a file with Allocation.read(path); the released table comes first."
 
 
 def entropy(
@@ -32,7 +30,8 @@ def entropy(
     weights, None for that of the allocation and False for none. The first-order bias of noise and sampling
     is taken out; the interval holds near the uniform table too, where the delta method fails
     (`estimators.statistics.divergence`; Wang 2016, result 5, for the error). Raises `InputError`,
-    `DataError`, and `NoiseError` where the standard error is above `noise_limit` times the largest value.
+    `DataError`, and `NoiseError` where the standard error, or it with the bias that cells near 0 may leave,
+    is above `noise_limit` times the largest value, or rows are fewer than 4 / `noise_limit` a cell near 0.
     """
     from budget_opt.estimators.statistics.estimating import entropy_estimate
 
@@ -124,11 +123,12 @@ def associations(
 ) -> Associations:
     """Cramer's V of all pairs of these attributes, as a matrix with errors; the release is read once.
 
-    Without names all attributes that were released take part. Else as `entropy`.
+    Without names all attributes that were released take part. Pairs that would be noise are withheld, with a
+    note; `NoiseError` where all would be. Else as `entropy`.
     """
     from budget_opt.estimators.statistics.associations import associations_of
 
-    require(allocation, Allocation, "allocation", _ORDER)
+    require_release(released, allocation, attributes)
     names = attributes or tuple(one.name for one in allocation.attributes if one.sampler is not None)
     opened = _opened(released, allocation, names, weight)
     return associations_of(opened, names, target, noise_limit)
@@ -149,7 +149,8 @@ def independence_test(
     the originals are; `corrected` tests the corrected table against the weighted chi-squares of its null;
     `permutation` needs no large counts and draws `permutations` tables with the margins of the released one,
     the same for the same `seed`. One of two attributes may be a public column: a test of homogeneity. With
-    survey weights the null is that of Rao and Scott. Raises `InputError`, `DataError`.
+    survey weights the null is that of Rao and Scott. `permutations` is 1 to 1,000,000, `seed` 0 or more.
+    Raises `InputError`, `DataError`.
     """
     from budget_opt.estimators.statistics import independence
 
@@ -168,8 +169,7 @@ def _opened(
     from budget_opt.errors import InputError
     from budget_opt.estimators.released import open_released
 
-    require_names(names)
-    require(allocation, Allocation, "allocation", _ORDER)
+    require_release(released, allocation, names)
     if not names or (exactly is not None and len(names) != exactly):
         needed = "one or more" if exactly is None else "two"
         raise InputError(f"attributes: {len(names)} are named, {needed} must be. Give them one by one.")

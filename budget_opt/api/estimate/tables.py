@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from budget_opt.allocation import Allocation
-from budget_opt.api.arguments import require, require_names
+from budget_opt.api.estimate.asking import require_release
 from budget_opt.errors import InputError
 
 if TYPE_CHECKING:
     from budget_opt.estimators.joint.marginals import MarginalEstimates
     from budget_opt.estimators.joint.table import TableEstimate
-
-_ORDER = "Read one from a file with Allocation.read(path); the released table comes first."
 
 
 def table(
@@ -33,14 +31,18 @@ def table(
     over-fits), or one of Castell's others, "independent", "hybrid", "truncated". `target` says what errors
     are measured from: the `population` (sampling and randomization), or `data` (the original table).
     `weight` names the public column of survey weights, None the one that the allocation states, False none.
-    What a method draws comes from a fixed seed. Raises `NoiseError` where the expected AVD, 1/2 sum
-    |truth - share|, is above `noise_limit` (1 is the worst of any distribution), `InputError`, and
+    What a method draws comes from a fixed seed. Raises `NoiseError` where the table would be noise, by
+    limits that `noise_limit` multiplies: an expected AVD, 1/2 sum |truth - share|, above 1 - 1/cells, the
+    most that equal shares of all cells can err; one of the attributes alone of which that holds, unbiased;
+    for "simplex" and "truncated" unbiased cells with a standard error above 1, the largest share; and a
+    sum of shares further than 1/2 from 1. Raises `InputError`, also for a table too large for the method's
+    copies of it (2e9 bytes: 15.6 million cells by most methods, 3.5 million by "likelihood"), and
     `DataError` for a table that is no release under this allocation.
     """
     from budget_opt.estimators.joint.estimating import TableOptions, estimate_table
     from budget_opt.estimators.released import open_released
 
-    _require(allocation, attributes)
+    require_release(released, allocation, attributes)
     if not attributes:
         raise InputError("attributes: none is named. Name one or more, or take marginals() for all.")
     opened = open_released(released, allocation, attributes, weight)
@@ -64,14 +66,9 @@ def marginals(
     from budget_opt.estimators.joint.estimating import TableOptions, estimate_marginals
     from budget_opt.estimators.released import open_released
 
-    _require(allocation, attributes)
+    require_release(released, allocation, attributes)
     every = tuple(one.name for one in allocation.attributes if one.sampler is not None)
     names = attributes or every
     opened = open_released(released, allocation, names, weight)
     options = TableOptions("unbiased", target, noise_limit)
     return estimate_marginals(opened, names, options, named=bool(attributes))
-
-
-def _require(allocation: Allocation, attributes: tuple[str, ...]) -> None:
-    require_names(attributes)
-    require(allocation, Allocation, "allocation", _ORDER)

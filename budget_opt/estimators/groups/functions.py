@@ -26,8 +26,10 @@ from budget_opt.estimators.errors_of_means import Covariances, covariances_of_me
 class GroupNumbers:
     """Of the r groups and then of the r rests: `shares` and `means`, corrected, and the released `raw` means.
 
-    Each of shape (2 r,); NaN where a share is not positive. `covariances`, shape (6 r, 6 r), are those of N,
-    of D and of the raw means' influence functions. `inflations` are E h^2 / p, those of a group's share.
+    Each of shape (2 r,); NaN where a share is not positive. Means are less the design's origin.
+    `covariances`, shape (6 r, 6 r), are those of N, of D and of the raw means' influence functions.
+    `inflations` are E h^2 / p, those of a group's share.
+    `squares` and `fourths` are the means of N^2 and N^4 over the rows, in the unit of the largest N.
     """
 
     shares: FloatArray
@@ -35,6 +37,8 @@ class GroupNumbers:
     raw: FloatArray
     inflations: FloatArray
     covariances: Covariances
+    squares: FloatArray
+    fourths: FloatArray
 
 
 def indicators(r: int) -> FloatArray:
@@ -70,7 +74,11 @@ def group_numbers(counts: Counts, group: Channel, design: Design) -> GroupNumber
     functions = np.concatenate([own, size, left], axis=-1)
     covariances = covariances_of_means(functions, counts, [group, design])
     inflations = (h**2).T @ table.sum(axis=1) / np.where(shares > 0, shares, np.nan)
-    return GroupNumbers(shares, means, raw, inflations, covariances)
+    weights = counts.second / counts.second.sum()
+    sizes = np.abs(own).max(axis=(0, 1))
+    relative = own / np.where(sizes > 0, sizes, 1.0)
+    squares, fourths = (np.tensordot(weights, relative**power, 2) for power in (2, 4))
+    return GroupNumbers(shares, means, raw, inflations, covariances, squares, fourths)
 
 
 def group_means_of_cells(cells: Cells, channels: Sequence[Channel]) -> FloatArray:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from budget_opt.errors import InputError
+from budget_opt.errors import InputError, NoiseError
+from budget_opt.estimators.chance_events import behind, chance_events, degrees_of, few_note
 from budget_opt.estimators.channels import Channel, FloatArray
 from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.designs import Design
@@ -37,6 +38,9 @@ class _Means:
     effective: float
     largest: float
     noise_limit: float
+    degrees: FloatArray
+    behind: FloatArray
+    origin: float
 
 
 def means_by_group(
@@ -54,29 +58,46 @@ def means_by_group(
     `InputError` for more than 300 groups and for fewer than 3 rows.
     """
     require_target(target)
-    require_rows(counts.n, "a group mean", 3)
+    require_rows(counts, "a group mean", 3)
     require_noise_limit(noise_limit)
     if group.cardinality > MOST_GROUPS:
         raise InputError(
             f"by: {group.name!r} has {group.cardinality:,} categories, at most {MOST_GROUPS} groups are told "
             "apart. Take a coarser attribute."
         )
+    if not np.ptp(design.scores):
+        raise InputError(
+            f"attribute {design.name!r}: its scores are all equal, and its mean the same in every group. "
+            f'Give others, one number a category: scores={{"{design.name}": [...]}}.'
+        )
+    numbers = group_numbers(counts, group, design)
+    # of a public group its own rows are given; the number of all others tells nothing of its mean
+    within = np.maximum(numbers.shares, 0.0) if group.retention == 1 else np.ones_like(numbers.shares)
+    rows = counts.effective * within
+    kept_of_both = group.retention * design.retention
+    events = chance_events(numbers.squares, numbers.fourths * within, rows)
     made = _Means(
-        group_numbers(counts, group, design),
+        numbers,
         target,
         counts.n,
         Spread(design, counts.shares.sum(axis=0)).inflation,
         counts.effective,
         float(np.ptp(design.scores)) / 2,
         noise_limit,
+        degrees_of(events, rows),
+        behind(events, rows, kept_of_both, target),
+        design.origin,
     )
     names = [*labels, *(f"all but {label}" for label in labels)]
     estimates = [_mean(made, design.name, name, place) for place, name in enumerate(names)]
     kept = tuple(one if isinstance(one, GroupMean) else None for one in estimates)
     r = len(labels)
+    few = tuple(
+        f"{name}: {note}" for name, one in zip(labels, kept[:r], strict=True) if one for note in one.notes
+    )
     reasons = tuple(one for one in estimates[:r] if isinstance(one, str))
     if not any(kept[:r]):
-        _refuse(made, design.name, reasons)
+        _refuse(made, design.name, group.name, r)
     return GroupMeans(
         attribute=design.name,
         by=group.name,
@@ -86,7 +107,7 @@ def means_by_group(
         covariance=_of(made)[: 2 * r, : 2 * r],
         n=counts.n,
         target=target,
-        notes=reasons,
+        notes=(*reasons, *few),
     )
 
 
@@ -104,33 +125,45 @@ def _variance(made: _Means, place: int, other: int | None = None) -> float:
     return made.numbers.covariances.variance(combination, made.target)
 
 
+def _relative_error(made: _Means, place: int) -> float:
+    """That of a group's share."""
+    k = len(made.numbers.means)
+    return math.sqrt(_variance(made, k + place)) if made.numbers.shares[place] > 0 else math.inf
+
+
 def _mean(made: _Means, attribute: str, name: str, place: int) -> GroupMean | str:
     """The estimate of a group or rest; a sentence where it is withheld."""
     numbers, k = made.numbers, len(made.numbers.means)
     share = float(numbers.shares[place])
-    relative = math.sqrt(_variance(made, k + place)) if share > 0 else math.inf
+    relative = _relative_error(made, place)
     if relative * CLEARLY > 1:
         return f"{name}: withheld, its estimated share is not {CLEARLY:g} standard errors above 0"
     variance = _variance(made, place)
     if math.sqrt(variance) > made.noise_limit * made.largest:
-        return f"{name}: withheld, the error of its mean is above the limit of noise_limit="
+        return (
+            f"{name}: withheld, the error of its mean is above {made.noise_limit:g} times half the range of "
+            "the scores"
+        )
     raw = float(numbers.raw[place])
     useful = None
     if math.isfinite(raw):
         difference = _variance(made, 2 * k + place, place)
         distance = raw - float(numbers.means[place])
         useful = usefulness(distance, difference, variance, _variance(made, 2 * k + place))
+    degrees = float(made.degrees[place])
     effective = None
     if made.inflation is not None:
         effective = made.effective / made.inflation / max(float(numbers.inflations[place]), 1.0)
     return GroupMean(
         label=f"mean of {attribute} in {name}",
-        value=float(numbers.means[place]),
+        value=made.origin + float(numbers.means[place]),
         standard_error=math.sqrt(variance),
         n=made.n,
         target=made.target,
-        raw=raw if math.isfinite(raw) else None,
+        raw=made.origin + raw if math.isfinite(raw) else None,
         effective_n=effective,
+        degrees=degrees if math.isfinite(degrees) else None,
+        notes=few_note(float(made.behind[place])),
         usefulness=useful,
         share=share,
         share_error=relative * share,
@@ -138,21 +171,22 @@ def _mean(made: _Means, attribute: str, name: str, place: int) -> GroupMean | st
     )
 
 
-def _refuse(made: _Means, attribute: str, reasons: Sequence[str]) -> None:
+def _refuse(made: _Means, attribute: str, by: str, groups: int) -> None:
     """Raise for the group with the smallest error, when none is left."""
-    r = len(reasons)
-    errors = [
-        math.sqrt(_variance(made, place)) if made.numbers.shares[place] > 0 else math.inf
-        for place in range(r)
-    ]
-    best = int(np.argmin(errors))
-    require_signal(
-        f"mean of {attribute} by group, of which none is known ({reasons[best]})",
-        errors[best],
-        made.largest,
-        made.noise_limit,
-    )
-    require_signal(f"mean of {attribute} by group ({reasons[best]})", math.inf, made.largest)
+    clear = [place for place in range(groups) if _relative_error(made, place) * CLEARLY <= 1]
+    what = f"mean of {attribute} by {by}"
+    if not clear:
+        least = min(_relative_error(made, place) for place in range(groups))
+        raise NoiseError(
+            f"{what}: the estimated share of every group is within {CLEARLY:g} standard errors of 0, so that "
+            "no mean within a group is known. Estimate it from more rows, take coarser groups, or give "
+            f"{by} a larger epsilon in the next release.",
+            what=what,
+            standard_error=least,
+            limit=1 / CLEARLY,
+        )
+    error = min(math.sqrt(_variance(made, place)) for place in clear)
+    require_signal(f"{what}, the most certain group", error, made.largest, made.noise_limit)
 
 
 def with_replicates(means: GroupMeans, errors: FloatArray, how: str) -> GroupMeans:

@@ -12,9 +12,8 @@ from budget_opt.estimators.designs import designs_of
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.groups.functions import group_means_of_cells
 from budget_opt.estimators.groups.means import means_by_group, with_replicates
-from budget_opt.estimators.groups.result import GroupMeans
+from budget_opt.estimators.groups.result import GroupMeans, group_names
 from budget_opt.estimators.released import Weight, open_released
-from budget_opt.model.domain import Label
 
 if TYPE_CHECKING:
     from budget_opt.allocation import Allocation
@@ -39,14 +38,11 @@ def group_means(  # noqa: PLR0913 (each a word that users type)
     numbers = single_rows(released, allocation, weight, bootstrap)
     opened = open_released(released, allocation, (by, attribute), weight=weight, numbers=numbers)
     group = opened.channels[by]
-    labels = [_name(label) for label in opened.labels[by]]
-    found = means_by_group(opened.counts(by, attribute), group, design, labels, target, noise_limit)
-    found = replace(found, notes=(*found.notes, *opened.notes))
+    labels = opened.labels[by]
+    names = group_names(labels)
+    found = means_by_group(opened.counts(by, attribute), group, design, names, target, noise_limit)
+    found = replace(found, labels=labels, notes=(*found.notes, *opened.notes))
     if bootstrap is None:
         return found
     errors = bootstrap.errors(group_means_of_cells, opened.cells(by, attribute), [group, design], target)
     return with_replicates(found, errors, HOW[target])
-
-
-def _name(label: Label | None) -> str:
-    return "missing" if label is None else str(label)

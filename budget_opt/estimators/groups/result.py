@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,14 +13,25 @@ import numpy as np
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import FloatArray
-from budget_opt.estimators.estimate import Estimate, Target, circumstances, normal_quantile
+from budget_opt.estimators.estimate import (
+    Estimate,
+    Target,
+    circumstances,
+    finite_or_none,
+    reach,
+    sentence,
+)
+from budget_opt.estimators.number_texts import estimates_columns
 from budget_opt.estimators.ratio import ratio_interval
-from budget_opt.tables.printing import NOTHING, plain_text, text_table
+from budget_opt.estimators.unchanging import hold_arrays
+from budget_opt.model.domain import Label
+from budget_opt.tables.printing import plain_text
 from budget_opt.tables.rows import Rows
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+MISSING = "missing"
 _COLUMNS = (
     "value", "standard_error", "low", "high", "raw", "share", "effective_n", "useful", "mse_corrected",
     "mse_raw",
@@ -47,7 +58,7 @@ class GroupMean(Estimate):
     def reach(self, level: float) -> tuple[float, float]:
         """How far the interval reaches below the value and above it."""
         v, c, d = (np.array(number) for number in self.errors)
-        low, high = ratio_interval(np.array(0.0), v, c, d, normal_quantile(level))
+        low, high = ratio_interval(np.array(0.0), v, c, d, reach(level, self.degrees))
         return -float(low), float(high)
 
 
@@ -76,17 +87,20 @@ class GroupDifference(Estimate):
             return math.inf
         return math.sqrt(max(one * one + other * other - 2 * self.correlation * one * other, 0.0))
 
-    def to_dict(self) -> dict[str, Any]:
-        """The difference as plain values for JSON, with its 95 % interval."""
-        return {**super().to_dict(), "first": self.first.to_dict(), "second": self.second.to_dict()}
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """The difference as plain values for JSON, with its interval at `level`."""
+        first, second = self.first.to_dict(level), self.second.to_dict(level)
+        return {**super().to_dict(level), "first": first, "second": second}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupMeans(Rows):
     """The corrected means of `attribute` within the `groups`, the categories of `by`.
 
-    `means` has one estimate a group and `rests` one of all other groups together, None where it is withheld,
-    which `notes` explain. `covariance`, shape (2 r, 2 r), is that of all of them, groups first.
+    `labels` are the categories themselves, None the missing one: a group is named by its label, or by its
+    text in `groups`. `means` has one estimate a group and `rests` one of all other groups together, None
+    where it is withheld, which `notes` explain. `covariance`, shape (2 r, 2 r), is that of all of them,
+    groups first.
     """
 
     attribute: str
@@ -97,8 +111,12 @@ class GroupMeans(Rows):
     covariance: FloatArray
     n: int
     target: Target
+    labels: tuple[Label | None, ...] = ()
     notes: tuple[str, ...] = ()
     kind: Literal["estimated"] = "estimated"
+
+    def __post_init__(self) -> None:
+        hold_arrays(self)
 
     def __getitem__(self, group: object) -> GroupMean:
         """The mean of one group; raises `InputError` for another label, and for one that is withheld."""
@@ -129,16 +147,16 @@ class GroupMeans(Rows):
         """A row a group; None where its mean is withheld."""
         return [_row(name, mean, level, self) for name, mean in zip(self.groups, self.means, strict=True)]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Means and differences as plain values for JSON, with 95 % intervals; null where withheld."""
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """Means and differences as plain values for JSON, with intervals at `level`; null where withheld."""
         return {
             "attribute": self.attribute,
             "by": self.by,
-            "groups": self.rows(),
+            "groups": self.rows(level),
             "against_rest": [
-                _row(name, rest, 0.95, self) for name, rest in zip(self.groups, self._against, strict=True)
+                _row(name, rest, level, self) for name, rest in zip(self.groups, self._against, strict=True)
             ],
-            "level": 0.95,
+            "level": level,
             "n": self.n,
             "target": self.target,
             "notes": list(self.notes),
@@ -150,11 +168,12 @@ class GroupMeans(Rows):
         from rich.console import Group
         from rich.text import Text
 
-        headings = [self.by, f"mean of {self.attribute}", "error", f"{100 * level:g} % low", "high", "raw"]
-        table = text_table(
-            [*headings, "share", "effective n", "useful"], (_line(row) for row in self.rows(level))
-        )
-        return Group(table, *(Text(line) for line in (circumstances(self.n, self.target), *self.notes)))
+        from budget_opt.tables.wide import Column, WideTable
+
+        first = Column(self.by, self.groups)
+        columns = estimates_columns(f"mean of {self.attribute}", self.rows(level), level, share=True)
+        told = (circumstances(self.n, self.target), *map(sentence, self.notes))
+        return Group(WideTable(first, columns), *map(Text, told))
 
     def __str__(self) -> str:
         return plain_text(self.renderable())
@@ -165,7 +184,11 @@ class GroupMeans(Rows):
         return [self.against_rest(name) if mean and rest else None for name, mean, rest in known]
 
     def _place(self, group: object) -> int:
-        name = str(group)
+        # True == 1 in Python, so the type is compared as well
+        for place, label in enumerate(self.labels):
+            if type(group) is type(label) and group == label:
+                return place
+        name = MISSING if group is None else str(group)
         if name in self.groups:
             return self.groups.index(name)
         near = difflib.get_close_matches(name, self.groups, n=1)
@@ -195,13 +218,22 @@ class GroupMeans(Rows):
         )
 
 
+def group_names(labels: Sequence[Label | None]) -> tuple[str, ...]:
+    """The texts of labels, each one's own: where two would read alike, that of text is quoted."""
+    plain = [MISSING if label is None else str(label) for label in labels]
+    return tuple(
+        repr(label) if isinstance(label, str) and plain.count(text) > 1 else text
+        for label, text in zip(labels, plain, strict=True)
+    )
+
+
 def _row(
     name: str, estimate: GroupMean | GroupDifference | None, level: float, means: GroupMeans
 ) -> dict[str, Any]:
     row: dict[str, Any] = {"group": name, **dict.fromkeys(_COLUMNS)}
     if estimate is not None:
         row["value"], row["standard_error"] = estimate.value, estimate.standard_error
-        row["low"], row["high"] = map(_or_none, estimate.interval(level))
+        row["low"], row["high"] = map(finite_or_none, estimate.interval(level))
         row["raw"], row["effective_n"] = estimate.raw, estimate.effective_n
         if isinstance(estimate, GroupMean):
             row["share"] = estimate.share
@@ -210,14 +242,3 @@ def _row(
             row["mse_corrected"] = estimate.usefulness.mse_corrected
             row["mse_raw"] = estimate.usefulness.mse_raw
     return {**row, "target": means.target, "n": means.n, "kind": means.kind}
-
-
-def _or_none(number: float) -> float | None:
-    return number if math.isfinite(number) else None
-
-
-def _line(row: dict[str, Any]) -> list[str]:
-    keys = ("value", "standard_error", "low", "high", "raw", "share", "effective_n")
-    numbers = [NOTHING if row[key] is None else f"{row[key]:.4g}" for key in keys]
-    useful = NOTHING if row["useful"] is None else "yes" if row["useful"] else "no"
-    return [row["group"], *numbers, useful]

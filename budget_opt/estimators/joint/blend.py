@@ -73,13 +73,13 @@ def blended(model: FloatArray, counts: Counts, channels: Sequence[Channel]) -> B
     return Blend(shares, weight)
 
 
-def misfit_of(model: FloatArray, counts: Counts, channels: Sequence[Channel]) -> float:
-    """|J - Q|^2 less its noise: the squared error of a table, estimated without bias for one that is given.
+def misfit_of(model: FloatArray, counts: Counts, channels: Sequence[Channel]) -> tuple[float, float]:
+    """|J - Q|^2 less its noise, the squared error of a given table, without bias; and the noise's spread.
 
     It may be negative, and is somewhat too small for a table that was fitted to the same counts.
     """
-    apart = unbiased(counts, channels) - model
-    return float(np.vdot(apart, apart)) - squared_noise(counts, channels).mean
+    apart, noise = unbiased(counts, channels) - model, squared_noise(counts, channels)
+    return float(np.vdot(apart, apart)) - noise.mean, noise.spread
 
 
 def squared_noise(counts: Counts, channels: Sequence[Channel]) -> SquaredNoise:

@@ -33,6 +33,7 @@ from budget_opt.estimators.estimate import Target, normal_quantile
 from budget_opt.estimators.joint.agreement import largest_scores, power_factors
 from budget_opt.estimators.joint.simplex import nearest_shares
 from budget_opt.estimators.joint.unbiased import require_counted
+from budget_opt.estimators.unchanging import hold_arrays
 
 FEW_EVENTS = 40
 """Below, the estimate takes so few values that no interval covers exactly: it is widened, and flagged."""
@@ -53,6 +54,9 @@ class CellErrors:
     step: FloatArray
     effective: float
     target: Target
+
+    def __post_init__(self) -> None:
+        hold_arrays(self)
 
     @property
     def standard_errors(self) -> FloatArray:
@@ -85,7 +89,7 @@ class CellErrors:
 
 
 @dataclass(frozen=True)
-class _Law:
+class Law:
     """The variance, third central moment and fourth cumulant of h, or their means, for every cell.
 
     `limit` is M3 / V where V is 0, which it is without randomization only.
@@ -100,7 +104,7 @@ class _Law:
 def cell_errors(counts: Counts, channels: Sequence[Channel], target: Target) -> CellErrors:
     """The unbiased table with its errors; raises `InputError` for fewer than two rows, or other channels.
 
-    A variance is never reported below the least that it can be for any table.
+    A variance is never reported below the least that it can be for any table: the intervals need it.
     """
     require_counted(counts, channels, 2)
     shares = along_all(Channel.corrected, channels, counts.shares)
@@ -108,36 +112,36 @@ def cell_errors(counts: Counts, channels: Sequence[Channel], target: Target) -> 
     squares = along_all(Channel.squared, channels, weighted)
     of_weights = along_all(Channel.corrected, channels, weighted)
     if target == "population":
-        variances = (squares - 2 * shares * of_weights + shares**2) * sampling_factor(counts.n)
+        variances = (squares - 2 * shares * of_weights + shares**2) * sampling_factor(counts.effective)
     else:
         variances = squares - of_weights
-    law = (_sampled if target == "population" else _given)(nearest_shares(shares), channels)
+    law = (sampled_law if target == "population" else given_law)(nearest_shares(shares), channels)
     lean = np.divide(law.third, law.variance, out=law.limit, where=law.variance > 0)
     effective = counts.effective
     many = np.full_like(shares, np.inf)
     events = np.divide(effective * law.variance**2, law.fourth, out=many, where=law.fourth > 0)
     step = largest_scores(channels) / (2 * effective)
-    variances = np.maximum(variances, _least_variances(channels))
+    variances = np.maximum(variances, least_variances(channels))
     return CellErrors(shares, variances, lean, events, step, effective, target)
 
 
-def _least_variances(channels: Sequence[Channel]) -> FloatArray:
+def least_variances(channels: Sequence[Channel]) -> FloatArray:
     """The least variance that h can have given any truth, or less."""
     second = power_factors(channels, 2)
     return np.maximum(np.minimum(second.least, second.whole - 1), 0.0)
 
 
-def _sampled(p: FloatArray, channels: Sequence[Channel]) -> _Law:
-    """Of rows drawn from the population."""
+def sampled_law(p: FloatArray, channels: Sequence[Channel]) -> Law:
+    """Of rows drawn from a population with the shares `p`."""
     second, third, fourth = (power_factors(channels, power).mean(p) for power in (2, 3, 4))
     variance = second - p**2
     central = fourth - 4 * p * third + 6 * p**2 * second - 3 * p**4
-    return _Law(variance, third - 3 * p * second + 2 * p**3, central - 3 * variance**2, 1 - 2 * p)
+    return Law(variance, third - 3 * p * second + 2 * p**3, central - 3 * variance**2, 1 - 2 * p)
 
 
-def _given(p: FloatArray, channels: Sequence[Channel]) -> _Law:
-    """Given the truths: the mean of h is then 1 where the truth is the cell itself, and else 0."""
+def given_law(p: FloatArray, channels: Sequence[Channel]) -> Law:
+    """Given truths of the shares `p`: the mean of h is 1 where the truth is the cell itself, and else 0."""
     second, third, fourth = (power_factors(channels, power) for power in (2, 3, 4))
     own_second, own_third = p * second.whole, p * third.whole
     tail = fourth.mean(p) - 4 * own_third - 3 * second.squared.mean(p) + 12 * own_second - 6 * p
-    return _Law(second.mean(p) - p, third.mean(p) - 3 * own_second + 2 * p, tail, np.zeros_like(p))
+    return Law(second.mean(p) - p, third.mean(p) - 3 * own_second + 2 * p, tail, np.zeros_like(p))

@@ -16,7 +16,8 @@ from budget_opt.estimators.estimate import Target, require_target
 from budget_opt.estimators.joint.cell_errors import FEW_EVENTS, CellErrors, cell_errors
 from budget_opt.estimators.joint.marginals import MarginalEstimates
 from budget_opt.estimators.joint.methods import method_named
-from budget_opt.estimators.joint.own_error import require_useful
+from budget_opt.estimators.joint.own_error import qualified, require_useful
+from budget_opt.estimators.joint.refusing import require_cells, require_marginals, require_room, require_sum
 from budget_opt.estimators.joint.simplex import nearest_shares
 from budget_opt.estimators.joint.table import TableEstimate
 from budget_opt.estimators.joint.unbiased import require_counted
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableOptions:
-    """By which method, from which target, and up to which expected AVD (1 is the worst of distributions).
+    """By which method, from which target, and how many times what noise may be (`refusing`).
 
     What a method or its own error draws comes from `seed`: the same release gives the same table.
     """
@@ -43,18 +44,25 @@ class TableOptions:
 def estimate_table(released: Released, names: Sequence[str], options: TableOptions) -> TableEstimate:
     """The joint table of these attributes.
 
-    Raises `InputError` for an unknown method or target, too few rows and a table too large to count,
-    `NoiseError` where its expected AVD is above the limit.
+    Raises `InputError` for an unknown method or target, too few rows and a table too large to count or for
+    the method, `NoiseError` where its expected AVD is above the limit, and as `refusing` says.
     """
     require_target(options.target)
     method = method_named(options.method)
-    counts, channels = released.counts(*names), released.channels_of(*names)
+    channels = released.channels_of(*names)
+    require_room(method, channels)
+    counts = released.counts(*names)
     require_counted(counts, channels, 2)
+    require_marginals(counts, channels, options.target, options.noise_limit)
+    require_cells(method, counts, channels, options.noise_limit)
     rng = np.random.default_rng(options.seed)
     solution = method.run(counts, channels, rng)
     own = method.own_judge(counts, channels, solution, options.target, rng)
-    way_out = "" if method.is_normalised else "Use method='default'. "
-    require_useful(f"the table of {' x '.join(names)}", own.expected_avd, options.noise_limit, way_out)
+    own = qualified(own, counts.effective)
+    way_out = "" if method.is_normalised else 'Another method, such as method="default", errs less. '
+    title = f"the table of {' x '.join(names)}"
+    require_useful(title, own.expected_avd, options.noise_limit, way_out, counts.rows.size)
+    require_sum(title, solution.shares, options.noise_limit)
     errors = cell_errors(counts, channels, options.target) if method.name == "unbiased" else None
     return TableEstimate(
         attributes=tuple(names),

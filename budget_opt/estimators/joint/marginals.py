@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import FloatArray
 from budget_opt.estimators.joint.table import TableEstimate
+from budget_opt.estimators.unchanging import unchanging
 from budget_opt.tables.rows import Rows
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ class MarginalEstimates(Rows):
     notes: tuple[str, ...] = ()
     kind: Literal["estimated"] = "estimated"
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nearest", tuple(unchanging(shares) for shares in self.nearest))
+
     @property
     def attributes(self) -> tuple[str, ...]:
         """The attributes, in order."""
@@ -36,8 +40,8 @@ class MarginalEstimates(Rows):
             raise InputError(f"marginals: {name!r} is not one of {', '.join(self.attributes)}.")
         return self.tables[self.attributes.index(name)]
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One row a category of every attribute, with its 95 % interval."""
+    def rows(self, level: float = 0.95) -> list[dict[str, Any]]:
+        """One row a category of every attribute, with its interval at `level`."""
         return [
             {
                 "attribute": name,
@@ -52,25 +56,26 @@ class MarginalEstimates(Rows):
                 "note": row["note"],
             }
             for name, table, shares in zip(self.attributes, self.tables, self.nearest, strict=True)
-            for label, row, nearest in zip(table.labels[0], _numbers(table), shares, strict=True)
+            for label, row, nearest in zip(table.labels[0], _numbers(table, level), shares, strict=True)
         ]
 
-    def to_dict(self) -> dict[str, Any]:
-        """All marginals as plain values for JSON."""
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """All marginals as plain values for JSON, with intervals at `level`."""
         return {
             "kind": self.kind,
-            "marginals": [table.to_dict() for table in self.tables],
+            "level": level,
+            "marginals": [table.to_dict(level) for table in self.tables],
             "nearest": {
                 name: shares.tolist() for name, shares in zip(self.attributes, self.nearest, strict=True)
             },
             "notes": list(self.notes),
         }
 
-    def renderable(self) -> RenderableType:
+    def renderable(self, level: float = 0.95) -> RenderableType:
         """All marginals for a rich console, one below the other."""
         from budget_opt.estimators.joint.table_text import marginals_renderable
 
-        return marginals_renderable(self)
+        return marginals_renderable(self, level)
 
     def __str__(self) -> str:
         from budget_opt.tables.printing import plain_text
@@ -78,7 +83,7 @@ class MarginalEstimates(Rows):
         return plain_text(self.renderable())
 
 
-def _numbers(table: TableEstimate) -> list[dict[str, Any]]:
+def _numbers(table: TableEstimate, level: float) -> list[dict[str, Any]]:
     """The rows of a table under the names that they have where no attribute is called so."""
     names = ("share", "standard_error", "low", "high", "raw", "effective_n", "note")
-    return [dict(zip(names, list(row.values())[1:], strict=True)) for row in table.rows()]
+    return [dict(zip(names, list(row.values())[1:], strict=True)) for row in table.rows(level)]

@@ -18,7 +18,7 @@ from budget_opt.estimators.joint.hybrid import hybrid_solution
 from budget_opt.estimators.joint.independent import independent
 from budget_opt.estimators.joint.likelihood import maximum_likelihood
 from budget_opt.estimators.joint.own_error import bootstrap_judge, exact_judge, reference_judge
-from budget_opt.estimators.joint.simplex import simplex
+from budget_opt.estimators.joint.simplex import nearest_shares, simplex
 from budget_opt.estimators.joint.solution import Judge, Run, Solution
 from budget_opt.estimators.joint.truncated import truncated
 from budget_opt.estimators.joint.unbiased import unbiased
@@ -30,7 +30,9 @@ class Method:
 
     `title` says what it is (and its name in the literature), `bias` what is systematically wrong with it,
     in a sentence each. `is_normalised`: its shares are >= 0 and add up to 1. `judge` estimates its own error;
-    None: by parametric bootstrap.
+    None: by parametric bootstrap. `cuts_unbiased`: its cells are those of the unbiased table, cut. `copies`
+    of the table are held at a time, by the method or its judge, and `pair_copies` of the table of two of its
+    attributes (measured, rounded up).
     """
 
     name: str
@@ -39,6 +41,9 @@ class Method:
     is_normalised: bool
     run: Run
     judge: Judge | None = None
+    cuts_unbiased: bool = False
+    copies: int = 16
+    pair_copies: int = 0
 
     @property
     def own_judge(self) -> Judge:
@@ -46,14 +51,32 @@ class Method:
         return self.judge or bootstrap_judge(self.run)
 
 
-def _plain(estimator: Callable[[Counts, Sequence[Channel]], FloatArray]) -> Run:
-    """An estimator that draws nothing and gives nothing but shares."""
+@dataclass(frozen=True)
+class _Plain:
+    """An estimator that draws nothing and gives nothing but shares: a `Run` that can be pickled."""
 
-    def run(counts: Counts, channels: Sequence[Channel], rng: np.random.Generator) -> Solution:
+    estimator: Callable[[Counts, Sequence[Channel]], FloatArray]
+
+    def __call__(self, counts: Counts, channels: Sequence[Channel], rng: np.random.Generator) -> Solution:
         del rng
-        return Solution(estimator(counts, channels))
+        return Solution(self.estimator(counts, channels))
 
-    return run
+
+@dataclass(frozen=True)
+class Normalised:
+    """A method, and then the nearest distribution."""
+
+    run: Run
+
+    def __call__(self, counts: Counts, channels: Sequence[Channel], rng: np.random.Generator) -> Solution:
+        """The method's own notes are about another table, and left out."""
+        return Solution(nearest_shares(self.run(counts, channels, rng).shares))
+
+
+def _hybrid(counts: Counts, channels: Sequence[Channel], rng: np.random.Generator) -> Solution:
+    """The hybrid by its default rule."""
+    del rng
+    return hybrid_solution(counts, channels)
 
 
 def _converged(counts: Counts, channels: Sequence[Channel], rng: np.random.Generator) -> Solution:
@@ -75,13 +98,14 @@ _LISTED = (
         is_normalised=True,
         run=default,
         judge=smoothing_judge(default),
+        pair_copies=70,
     ),
     Method(
         "unbiased",
         "corrected along each axis in turn (RR-Ind-Joint of Castell)",
         "No bias: cells may be negative, and the noise is that of a division by all retentions.",
         is_normalised=False,
-        run=_plain(unbiased),
+        run=_Plain(unbiased),
         judge=exact_judge,
     ),
     Method(
@@ -89,7 +113,8 @@ _LISTED = (
         "the table of shares nearest to the unbiased one",
         "Biased: all cells are moved down by one amount and cut at 0, so that rare ones are lost.",
         is_normalised=True,
-        run=_plain(simplex),
+        run=_Plain(simplex),
+        cuts_unbiased=True,
     ),
     Method(
         "likelihood",
@@ -98,6 +123,7 @@ _LISTED = (
         is_normalised=True,
         run=likelihood,
         judge=smoothing_judge(likelihood),
+        copies=70,
     ),
     Method(
         "maximum-likelihood",
@@ -111,23 +137,26 @@ _LISTED = (
         "the product of the corrected marginals (RR-Independent of Castell)",
         "Biased wherever attributes depend on each other, which it does not show, whatever n is.",
         is_normalised=True,
-        run=_plain(independent),
+        run=_Plain(independent),
         judge=reference_judge(default, smoothing_judge(default)),
+        pair_copies=70,
     ),
     Method(
         "hybrid",
         "the unbiased table or the product of marginals, whichever errs less by estimate (hybrid of Castell)",
         "Unbiased where it takes the first, all dependence lost where it takes the second: see its notes.",
         is_normalised=False,
-        run=lambda counts, channels, rng: hybrid_solution(counts, channels),
+        run=_hybrid,
         judge=reference_judge(default, smoothing_judge(default)),
+        pair_copies=70,
     ),
     Method(
         "truncated",
         "the unbiased table cut by those of fewer attributes, from one upward (truncated of Castell)",
         "Biased: shares need not add up to 1; with much noise they add up to nearly nothing.",
         is_normalised=False,
-        run=_plain(truncated),
+        run=_Plain(truncated),
+        cuts_unbiased=True,
     ),
 )
 

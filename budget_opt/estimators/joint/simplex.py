@@ -17,13 +17,19 @@ from budget_opt.estimators.joint.unbiased import unbiased
 
 
 def nearest_shares(table: FloatArray) -> FloatArray:
-    """The table of shares (>= 0, sum 1) nearest to `table` in squared distance, of the same shape."""
-    falling = np.sort(table, axis=None)[::-1]
+    """The table of shares (>= 0, sum 1) nearest to `table` in squared distance, of the same shape.
+
+    For any finite cells: they are taken from the largest one, of which a share is at most 1, so that those
+    more than 1 below it are 0 and what is added up is small.
+    """
+    below = np.maximum(table / 2 - np.max(table) / 2, -0.5) * 2  # halves: no difference can overflow
+    falling = np.sort(below, axis=None)[::-1]
     surplus = np.cumsum(falling) - 1
     level = surplus / np.arange(1, falling.size + 1)
     # the cells that stay above 0 are the largest, as many as lie above the level that they would have
     cut = level[np.count_nonzero(falling > level) - 1]
-    shares: FloatArray = np.maximum(table - cut, 0.0)
+    shares: FloatArray = np.maximum(below - cut, 0.0)
+    shares /= shares.sum()  # what rounding has left
     return shares
 
 

@@ -30,11 +30,15 @@ class OwnError:
     """What a method expects its AVD = 1/2 sum |truth - estimate| to be, and `how` that was computed.
 
     `standard_error` is that of the computation itself (of few replicates), None where there is none.
+    `up_to` is what cannot be excluded, where the release does not show what the method may miss; None where
+    nothing is known of it. `rough` says in a sentence why the figure is rough, None where it is not.
     """
 
     expected_avd: float
     how: str
     standard_error: float | None = None
+    up_to: float | None = None
+    rough: str | None = None
 
 
 Run = Callable[[Counts, Sequence[Channel], np.random.Generator], Solution]

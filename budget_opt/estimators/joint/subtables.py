@@ -8,7 +8,7 @@ cell of a coarser table, two categories an axis, and takes its interval from the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import Estimate, Target, normal_quantile
 from budget_opt.estimators.joint.cell_errors import CellErrors, cell_errors
 from budget_opt.estimators.joint.unbiased import linear
+from budget_opt.estimators.unchanging import hold_arrays
 from budget_opt.model.domain import Label
 
 Chosen = Mapping[str, Any]
@@ -43,9 +44,9 @@ class ShareEstimate(Estimate):
         low, high = self.cell.interval(level)
         return float(low.reshape(-1)[-1]), float(high.reshape(-1)[-1])
 
-    def to_dict(self) -> dict[str, Any]:
-        """The estimate as plain values for JSON, with its 95 % interval."""
-        return {name: value for name, value in super().to_dict().items() if name != "cell"}
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """The estimate as plain values for JSON, with its interval at `level`."""
+        return {name: value for name, value in super().to_dict(level).items() if name != "cell"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +60,9 @@ class RatioEstimate(Estimate):
     parts: tuple[float, float]
     covariance: FloatArray
 
+    def __post_init__(self) -> None:
+        hold_arrays(self)
+
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """The interval that covers the target in a share `level` of releases, within 0 .. 1."""
         z = normal_quantile(level) ** 2
@@ -70,9 +74,9 @@ class RatioEstimate(Estimate):
         root = math.sqrt(max(middle * middle - square * rest, 0.0))
         return max((middle - root) / square, 0.0), min((middle + root) / square, 1.0)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The estimate as plain values for JSON, with its 95 % interval."""
-        return super().to_dict() | {"covariance": self.covariance.tolist(), "parts": list(self.parts)}
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """The estimate as plain values for JSON, with its interval at `level`."""
+        return super().to_dict(level) | {"covariance": self.covariance.tolist(), "parts": list(self.parts)}
 
 
 def share_of(
@@ -145,6 +149,10 @@ def masks_of(
 
     Raises `InputError` for an unknown attribute or label, and for no label.
     """
+    if not isinstance(chosen, Mapping):
+        raise InputError(
+            f'{what}: is a {type(chosen).__name__}, must be a dict, for instance {{"smoker": "yes"}}.'
+        )
     for name in chosen:
         if name not in attributes:
             raise InputError(f"{what}: {name!r} is not an attribute of the table ({', '.join(attributes)}).")
@@ -192,6 +200,10 @@ def _places(wanted: Any, known: Sequence[Label | None], where: str) -> list[int]
     # True == 1 in Python, so the type is compared as well
     places = {(type(label), label): code for code, label in enumerate(known)}
     for label in listed:
+        if not isinstance(label, Hashable):
+            raise InputError(
+                f"{where}: a {type(label).__name__} is no category. Give a label, or one list of labels."
+            )
         if (type(label), label) not in places:
             raise InputError(f"{where}: {label!r} is not one of its categories.")
     return [places[type(label), label] for label in listed]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,8 +13,8 @@ from budget_opt.estimators.channels import Channel, FloatArray
 from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import Estimate, Target
 from budget_opt.estimators.joint.cell_errors import CellErrors
-from budget_opt.estimators.joint.methods import method_named
-from budget_opt.estimators.joint.own_error import Bootstrap, bootstrap_judge
+from budget_opt.estimators.joint.methods import Normalised, method_named
+from budget_opt.estimators.joint.own_error import Bootstrap, bootstrap_judge, qualified
 from budget_opt.estimators.joint.simplex import nearest_shares
 from budget_opt.estimators.joint.solution import OwnError, Run, Solution
 from budget_opt.estimators.joint.subtables import (
@@ -26,6 +26,8 @@ from budget_opt.estimators.joint.subtables import (
     share_of,
 )
 from budget_opt.estimators.joint.unbiased import linear
+from budget_opt.estimators.unchanging import hold_arrays
+from budget_opt.model.arguments import require_whole
 from budget_opt.model.domain import Label
 from budget_opt.tables.rows import Rows
 
@@ -67,6 +69,9 @@ class TableEstimate(Rows):
     trace: tuple[float, ...] | None = None
     notes: tuple[str, ...] = ()
     kind: Literal["estimated"] = "estimated"
+
+    def __post_init__(self) -> None:
+        hold_arrays(self)
 
     @property
     def title(self) -> str:
@@ -136,13 +141,12 @@ class TableEstimate(Rows):
         if np.all(self.shares >= 0) and abs(float(self.shares.sum()) - 1) < 1e-9:
             return self
 
-        def run(counts: Counts, channels: Sequence[Channel], rng: np.random.Generator) -> Solution:
-            return Solution(nearest_shares(self.run(counts, channels, rng).shares))
-
+        run = Normalised(self.run)
         bias = method_named("simplex").bias
         shares = nearest_shares(self.shares)
         judge = bootstrap_judge(run)
         own = judge(self.counts, self.channels, Solution(shares), self.target, np.random.default_rng(0))
+        own = qualified(own, self.counts.effective)
         return replace(
             self,
             shares=shares,
@@ -159,21 +163,23 @@ class TableEstimate(Rows):
     def with_bootstrap(self, replicates: int = 200, seed: int = 0) -> TableEstimate:
         """The same with standard errors by parametric bootstrap, for any method: noise only, not its bias.
 
-        `replicates` is at least 2; the same seed gives the same errors. Raises `InputError`.
+        `replicates` are 2 to 100,000; the same seed, 0 to 2^64 - 1, gives the same errors. Raises
+        `InputError` outside of these.
         """
+        seed = require_whole(seed, "seed", 0, 2**64 - 1, 0)
         drawing = Bootstrap(self.counts, self.channels, self.run, self.shares, self.target)
         errors = drawing.standard_errors(replicates, np.random.default_rng(seed))
         note = f"standard errors by {replicates} replicates of a parametric bootstrap: noise without bias"
         return replace(self, standard_errors=errors, notes=(*self.notes, note))
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One row a cell, in the order of the categories, with its 95 % interval where there is one."""
+    def rows(self, level: float = 0.95) -> list[dict[str, Any]]:
+        """One row a cell, in the order of the categories, with its interval where there is one."""
         from budget_opt.estimators.joint.table_rows import cell_rows
 
-        return cell_rows(self)
+        return cell_rows(self, level)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The table as plain values for JSON."""
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """The table as plain values for JSON, with the intervals of its cells where there are some."""
         return {
             "kind": self.kind,
             "attributes": list(self.attributes),
@@ -187,17 +193,19 @@ class TableEstimate(Rows):
             "expected_avd": self.expected_avd,
             "expected_avd_by": self.own_error.how,
             "expected_avd_error": self.own_error.standard_error,
-            "level": 0.95,
+            "expected_avd_up_to": self.own_error.up_to,
+            "expected_avd_rough": self.own_error.rough,
+            "level": level,
             "trace": None if self.trace is None else list(self.trace),
             "notes": list(self.notes),
-            "cells": self.rows(),
+            "cells": self.rows(level),
         }
 
-    def renderable(self) -> RenderableType:
+    def renderable(self, level: float = 0.95) -> RenderableType:
         """The table for a rich console: small ones whole, of large ones the largest cells."""
         from budget_opt.estimators.joint.table_text import renderable
 
-        return renderable(self)
+        return renderable(self, level)
 
     def __str__(self) -> str:
         from budget_opt.tables.printing import plain_text

@@ -11,16 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from budget_opt.estimators.channels import FloatArray
+from budget_opt.estimators.estimate import normal_quantile
 
 if TYPE_CHECKING:
     from budget_opt.estimators.joint.table import TableEstimate
 
-LEVEL = 0.95
 
-
-def cell_rows(table: TableEstimate) -> list[dict[str, Any]]:
+def cell_rows(table: TableEstimate, level: float) -> list[dict[str, Any]]:
     """One row a cell, in the order of the categories: labels, numbers, and what is odd about it."""
-    low, high = (None, None) if table.errors is None else table.errors.interval(LEVEL)
+    normal_quantile(level)
+    low, high = (None, None) if table.errors is None else table.errors.interval(level)
     oddities = cell_oddities(table)
     columns = {
         "share": _listed(table.shares),

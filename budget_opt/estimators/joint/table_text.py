@@ -11,9 +11,10 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from budget_opt.estimators.estimate import normal_quantile, sentence
 from budget_opt.estimators.joint.methods import method_named
-from budget_opt.estimators.joint.table_rows import cell_effective, cell_oddities, note_of
-from budget_opt.tables.printing import NOTHING, percent
+from budget_opt.estimators.joint.table_rows import cell_effective, cell_oddities
+from budget_opt.tables.printing import NOTHING, level_told, percent
 from budget_opt.tables.wide import Column, WideTable
 
 if TYPE_CHECKING:
@@ -27,14 +28,15 @@ CROSSED = (20, 12)
 """Rows and columns up to which a table of two attributes is printed as a cross table."""
 
 
-def renderable(table: TableEstimate) -> RenderableType:
-    """The table for a rich console."""
+def renderable(table: TableEstimate, level: float) -> RenderableType:
+    """The table for a rich console; a list of cells has their intervals at `level`, where there are some."""
+    normal_quantile(level)
     crossed = len(table.attributes) == 2 and all(np.less_equal(table.shares.shape, CROSSED))
-    body = _cross_table(table) if crossed else _list(table)
+    body = _cross_table(table) if crossed else _list(table, level)
     return Group(Text(headline(table)), body, *map(Text, (*_cut(table, crossed), *closing(table))))
 
 
-def marginals_renderable(marginals: MarginalEstimates) -> RenderableType:
+def marginals_renderable(marginals: MarginalEstimates, level: float) -> RenderableType:
     """All marginals in one table, with what holds for all of them below."""
     labels: list[str] = []
     rows: list[list[str]] = []
@@ -43,21 +45,21 @@ def marginals_renderable(marginals: MarginalEstimates) -> RenderableType:
     for table, nearest in zip(marginals.tables, marginals.nearest, strict=True):
         starts.append(len(rows))
         names = [f"{table.title} = {_label(label)}" for label in table.labels[0]]
-        texts = zip(_cells(table), nearest, strict=True)
+        texts = zip(_cells(table, level), nearest, strict=True)
         rows += [[cells[0], _share(float(share)), *cells[1:]] for cells, share in islice(texts, LISTED)]
         labels += names[:LISTED]
         if len(names) > LISTED:
             notes.append(f"{table.title}: {LISTED} of {len(names)} categories are shown; rows() has all.")
-        notes += [f"{table.title}: {_sentence(note)}" for note in table.notes]
+        notes += [f"{table.title}: {sentence(note)}" for note in table.notes]
     first = marginals.tables[0]
-    top = (
-        f"Marginals of {len(marginals.tables)} attributes, estimated from n = {first.n:,} released rows; "
-        f"target {first.target}"
-    )
-    headings = (_HEADINGS[0], "nearest\ndistribution", *_HEADINGS[1:])
+    count = len(marginals.tables)
+    what = "1 attribute" if count == 1 else f"{count} attributes"
+    top = f"Marginals of {what}, estimated from n = {first.n:,} released rows; target {first.target}"
+    named = _headings(level)
+    headings = (named[0], "nearest\ndistribution", *named[1:])
     body = WideTable(Column("category", labels), _columns(headings, rows), breaks=starts[1:])
     bias = f"share: {method_named('unbiased').bias} nearest distribution: {method_named('simplex').bias}"
-    return Group(Text(top), body, *map(Text, (bias, *notes, *map(_sentence, marginals.notes))))
+    return Group(Text(top), body, *map(Text, (bias, *notes, *map(sentence, marginals.notes))))
 
 
 def headline(table: TableEstimate) -> str:
@@ -75,24 +77,31 @@ def closing(table: TableEstimate) -> list[str]:
     """By which method, with which bias and expected error, and the notes."""
     own = table.own_error
     doubt = "" if own.standard_error is None else f" +- {own.standard_error:.1g}"
+    if own.up_to is not None and own.up_to > own.expected_avd:
+        doubt += f", up to {own.up_to:.2g} cannot be excluded"
+    rough = () if own.rough is None else (sentence(own.rough),)
     return [
         f"Method {table.method!r}: {table.about}. {table.bias}",
         f"Expected AVD (1/2 sum |truth - share|): {own.expected_avd:.3g}{doubt} (estimated: {own.how}).",
-        *map(_sentence, table.notes),
+        *rough,
+        *map(sentence, table.notes),
     ]
 
 
-_HEADINGS = ("share", "standard\nerror", "95 % interval", "released\nshare", "effective\nn", "")
+def _headings(level: float) -> tuple[str, ...]:
+    """Those of the texts of `_cells`."""
+    interval = f"{level_told(level)} interval"
+    return "share", "standard\nerror", interval, "released\nshare", "effective\nn", ""
 
 
-def _list(table: TableEstimate) -> WideTable:
+def _list(table: TableEstimate, level: float) -> WideTable:
     """The cells in the order of the categories, or the largest ones, the largest first."""
     order = range(table.shares.size)
     if table.shares.size > LISTED:
         order = np.argsort(-table.shares, axis=None, kind="stable")[:LISTED].tolist()
-    cells = list(_cells(table, order))
+    cells = list(_cells(table, level, order))
     names = [_cell_name(table, place) for place in order]
-    return WideTable(Column(table.title, names), _columns(_HEADINGS, cells))
+    return WideTable(Column(table.title, names), _columns(_headings(level), cells))
 
 
 def _columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Column]:
@@ -110,12 +119,12 @@ def _cut(table: TableEstimate, crossed: bool) -> list[str]:
     return [f"{what}; rows() and write() have all."]
 
 
-def _cells(table: TableEstimate, order: Sequence[int] | None = None) -> Iterator[list[str]]:
-    """The texts of the cells under `_HEADINGS`."""
+def _cells(table: TableEstimate, level: float, order: Sequence[int] | None = None) -> Iterator[list[str]]:
+    """The texts of the cells under `_headings`."""
     shares, raw = table.shares.reshape(-1), table.raw.reshape(-1)
     errors = None if table.standard_errors is None else table.standard_errors.reshape(-1)
-    ends = None if table.errors is None else [end.reshape(-1) for end in table.errors.interval()]
-    effective, oddities = cell_effective(table), cell_oddities(table)
+    ends = None if table.errors is None else [end.reshape(-1) for end in table.errors.interval(level)]
+    effective, few = cell_effective(table), cell_oddities(table)["few events"]
     for place in range(shares.size) if order is None else order:
         rows = float(effective[place])
         yield [
@@ -124,7 +133,8 @@ def _cells(table: TableEstimate, order: Sequence[int] | None = None) -> Iterator
             NOTHING if ends is None else " to ".join(_share(float(end[place])) for end in ends),
             _share(float(raw[place])),
             NOTHING if math.isnan(rows) else f"{rows:,.0f}",
-            note_of(oddities, place),
+            # that a share is negative shows in its sign
+            "few events" if few[place] else "",
         ]
 
 
@@ -144,11 +154,6 @@ def _cross_table(table: TableEstimate) -> WideTable:
 def _cell_name(table: TableEstimate, place: int) -> str:
     codes = np.unravel_index(place, table.shares.shape)
     return ", ".join(_label(labels[code]) for labels, code in zip(table.labels, codes, strict=True))
-
-
-def _sentence(note: str) -> str:
-    """A note as a sentence of its own."""
-    return f"{note[:1].upper()}{note[1:].rstrip('.')}."
 
 
 def _label(label: Label | None) -> str:

@@ -20,6 +20,9 @@ from budget_opt.estimators.channels import Channel, FloatArray, along_all
 from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.errors_of_means import Covariances, covariances_of_means, require_rows
 
+LARGEST_COEFFICIENT = 1e100
+"""Of a linear function, in size: errors are computed from squares."""
+
 
 @dataclass(frozen=True)
 class LinearFunctions:
@@ -54,15 +57,7 @@ def linear(
     require_counted(counts, channels, 2)
     if not coefficients:
         raise InputError("coefficients: none are given. Give a number for every cell of the table.")
-    for one in coefficients:
-        if np.shape(one) != counts.rows.shape:
-            raise InputError(
-                f"coefficients: their shape is {np.shape(one)}, the table's {counts.rows.shape}. Give a "
-                "number for every cell, an axis an attribute in the table's order."
-            )
-    a = np.stack([np.asarray(one, dtype=np.float64) for one in coefficients], axis=-1)
-    if not np.all(np.isfinite(a)):
-        raise InputError("coefficients: every one must be a finite number.")
+    a = np.stack([_checked(one, counts.rows.shape) for one in coefficients], axis=-1)
     h, squares = (along_all(Channel.unbiased, channels, table) for table in (a, a**2))
     axes = len(channels)
     values, second, raw = (np.tensordot(counts.shares, table, axes) for table in (h, squares, a))
@@ -70,9 +65,32 @@ def linear(
     return LinearFunctions(values, covariances, raw, second - values**2)
 
 
+def _checked(coefficients: object, shape: tuple[int, ...]) -> FloatArray:
+    """The numbers of all cells; `InputError` for another shape, and for what is no number or too large."""
+    way_out = "Give a number for every cell, an axis an attribute in the table's order."
+    try:
+        given = np.asarray(coefficients)
+        is_real = given.dtype.kind in "biufO"
+        numbers = given.astype(np.float64) if is_real else np.empty(0)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"coefficients: are a {type(coefficients).__name__} that is no table of numbers. {way_out}"
+        ) from None
+    if not is_real:
+        raise InputError(f"coefficients: are of numpy's type {given.dtype}, must be real numbers. {way_out}")
+    if numbers.shape != shape:
+        raise InputError(f"coefficients: their shape is {numbers.shape}, the table's {shape}. {way_out}")
+    if not np.all(np.abs(numbers) <= LARGEST_COEFFICIENT):  # false for NaN too
+        raise InputError(
+            f"coefficients: some are not finite, or beyond {LARGEST_COEFFICIENT:g}, which squares to more "
+            "than every double. Measure in another unit."
+        )
+    return numbers
+
+
 def require_counted(counts: Counts, channels: Sequence[Channel], least: int) -> None:
     """`InputError` for too few rows, and for channels that are not those of the table's axes."""
-    require_rows(counts.n, f"the table of {' x '.join(counts.attributes)}", least)
+    require_rows(counts, f"the table of {' x '.join(counts.attributes)}", least)
     shape = tuple(channel.cardinality for channel in channels)
     if shape != counts.rows.shape:
         raise InputError(

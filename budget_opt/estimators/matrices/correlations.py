@@ -13,11 +13,12 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from budget_opt.estimators.chance_events import degrees_of
 from budget_opt.estimators.channels import FloatArray
 from budget_opt.estimators.counting import Cells
 from budget_opt.estimators.designs import Design
 from budget_opt.estimators.estimate import Target, require_target
-from budget_opt.estimators.matrices.covariances import SecondMoments, mse_of_scaled, second_moments
+from budget_opt.estimators.matrices.covariances import SecondMoments, few_pairs, mse_of_scaled, second_moments
 from budget_opt.estimators.matrices.pair_sums import PairErrors
 from budget_opt.estimators.matrices.result import CorrelationMatrix
 from budget_opt.estimators.matrices.scored import Scored
@@ -61,6 +62,10 @@ def correlations_from(
         np.fill_diagonal(matrix, ones)
     np.fill_diagonal(raw_mse, math.nan)
     values = np.where(hidden, math.nan, values)
+    events = found.events
+    np.fill_diagonal(events, math.inf)
+    evidence = found.behind(events, target)
+    few = few_pairs(evidence, found.names, ~np.isfinite(values), diagonal=False)
     return CorrelationMatrix(
         attributes=found.names,
         values=values,
@@ -72,7 +77,9 @@ def correlations_from(
         n=found.n,
         target=target,
         errors=errors,
-        notes=(*_unclear(found, clear), *noisy, *_flags(values, found.names)),
+        behind=evidence,
+        degrees=degrees_of(events, found.effective),
+        notes=(*_unclear(found, clear), *noisy, *few, *_flags(values, found.names)),
     )
 
 

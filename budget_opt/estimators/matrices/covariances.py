@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
+from budget_opt.estimators.chance_events import FEW_EVENTS, behind, chance_events, degrees_of
 from budget_opt.estimators.channels import FloatArray
 from budget_opt.estimators.counting import Cells
 from budget_opt.estimators.designs import Design, require_products_in_range
@@ -16,7 +18,7 @@ from budget_opt.estimators.estimate import Target, require_target
 from budget_opt.estimators.matrices.pair_sums import PairSums, pair_sums
 from budget_opt.estimators.matrices.result import CovarianceMatrix
 from budget_opt.estimators.matrices.scored import Scored, scored
-from budget_opt.estimators.matrices.withholding import withheld
+from budget_opt.estimators.matrices.withholding import listed, withheld
 from budget_opt.estimators.moments import NO_VARIANCE, largest_moment
 
 
@@ -58,10 +60,26 @@ class SecondMoments:
         np.fill_diagonal(rows, math.nan)
         return rows
 
+    @property
+    def events(self) -> FloatArray:
+        """The chance events behind the covariance of every pair; the diagonal has no meaning."""
+        events = chance_events(self.sums.squares, self.sums.fourths, self.effective)
+        unseen = np.array([one.spread.unseen for one in self.attributes])
+        return np.where(unseen[:, None] | unseen[None, :], 0.0, events)
+
+    def behind(self, events: FloatArray, target: Target) -> FloatArray:
+        """What every interval rests on: see `chance_events.behind`."""
+        kept = self.kept
+        np.fill_diagonal(kept, [one.design.retention for one in self.attributes])
+        kurtosis = np.array([one.spread.kurtosis for one in self.attributes])
+        unlinked = chance_events(1.0, np.outer(kurtosis, kurtosis), self.effective)
+        np.fill_diagonal(unlinked, math.inf)
+        return behind(np.minimum(events, unlinked), self.effective, kept, target)
+
 
 def second_moments(cells: Cells, designs: Sequence[Design]) -> SecondMoments:
     """The sums of all pairs; `InputError` for fewer than 3 rows, or scores beyond all doubles."""
-    require_rows(cells.n, "a pair", 3)
+    require_rows(cells, "a pair", 3)
     for one in designs:
         require_products_in_range([one, one])
     attributes = scored(cells, tuple(designs))
@@ -83,7 +101,10 @@ def covariances_from(found: SecondMoments, target: Target, noise_limit: float = 
     hidden, notes = withheld(
         np.sqrt(corrected_mse), _largest(designs), found.names, noise_limit, "covariance", diagonal=True
     )
-    notes = (*_notes(found), *notes)
+    events = found.events
+    np.fill_diagonal(events, [one.variance_events() for one in found.attributes])
+    evidence = found.behind(events, target)
+    few = few_pairs(evidence, found.names, hidden, diagonal=True)
     return CovarianceMatrix(
         attributes=found.names,
         values=np.where(hidden, math.nan, values),
@@ -94,7 +115,10 @@ def covariances_from(found: SecondMoments, target: Target, noise_limit: float = 
         mse_raw=raw_mse,
         n=found.n,
         target=target,
-        notes=notes,
+        behind=evidence,
+        degrees=degrees_of(events, found.effective),
+        of_two=tuple(one.of_two(target) for one in found.attributes),
+        notes=(*_notes(found), *notes, *few),
     )
 
 
@@ -107,7 +131,7 @@ def _entries(found: SecondMoments, target: Target) -> tuple[FloatArray, FloatArr
     raw_mse = mse_of_scaled(values, variances, found.kept)
     for m, one in enumerate(found.attributes):
         usefulness = one.variance_usefulness(target)
-        values[m, m], raw[m, m] = one.spread.variance, one.spread.raw_variance
+        values[m, m], raw[m, m] = one.variance(target), one.spread.raw_variance
         variances[m, m] = usefulness.mse_corrected * one.unit**4
         raw_mse[m, m] = usefulness.mse_raw * one.unit**4
     return values, raw, variances, raw_mse
@@ -118,6 +142,22 @@ def mse_of_scaled(values: FloatArray, variances: FloatArray, kept: FloatArray) -
     bias = np.maximum(values**2 - variances, 0.0)
     mse: FloatArray = kept**2 * variances + (1 - kept) ** 2 * bias
     return mse
+
+
+def few_pairs(
+    evidence: FloatArray, names: Sequence[str], hidden: npt.NDArray[np.bool_], *, diagonal: bool
+) -> tuple[str, ...]:
+    """What a matrix says of the entries that have few chance events."""
+    few = (evidence < FEW_EVENTS) & ~hidden
+    told = [
+        names[a] if a == b else f"{names[a]} x {names[b]}"
+        for a in range(len(names))
+        for b in range(a if diagonal else a + 1, len(names))
+        if few[a, b]
+    ]
+    if not told:
+        return ()
+    return (f"few rows or chance events stand behind the intervals of {listed(told)}: they are rough",)
 
 
 def _largest(designs: Sequence[Design]) -> FloatArray:

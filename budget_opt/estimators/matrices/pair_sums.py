@@ -3,7 +3,7 @@
 Letters as in `scored`; C the corrected covariance of a pair, S = sqrt(V_a V_b), P = X_a X_b - C and
 H = (Q_a + Q_b) / 2 the influence functions of C and of log S. Each entry needs Var P, Cov(P, H) and Var H:
 
-    population  sum W2 P P' and so on over (sum W1)^2, times n / (n - 1)
+    population  sum W2 P P' and so on over (sum W1)^2, times `sampling_factor`
     data        P: D_a X_b^2 + X_a^2 D_b - D_a D_b     P, H: (E_a X_b + X_a E_b) / 2     H: (F_a + F_b) / 4
 
 since given the truths the two reports are independent, and each factor is unbiased for its own given them.
@@ -39,10 +39,15 @@ class PairErrors:
 
 @dataclass(frozen=True)
 class PairSums:
-    """C of every pair in units u_a u_b, shape (d, d) (the diagonal has no meaning), and its errors."""
+    """C of every pair in units u_a u_b, shape (d, d) (the diagonal has no meaning), and its errors.
+
+    `squares` and `fourths` are the means of P^2 and P^4 over the rows.
+    """
 
     covariance: FloatArray
     errors: dict[Target, PairErrors]
+    squares: FloatArray
+    fourths: FloatArray
 
 
 def pair_sums(cells: Cells, attributes: Sequence[Scored]) -> PairSums:
@@ -55,7 +60,7 @@ def pair_sums(cells: Cells, attributes: Sequence[Scored]) -> PairSums:
     c = first.first / cells.total
     total_second = cells.total**2 / cells.effective
     squared = cells.total**2
-    scale = sampling_factor(cells.n) / squared
+    scale = sampling_factor(cells.effective) / squared
     product = first.squares - 2 * c * first.second + c * c * total_second
     crossed = first.scored_influence - c * first.influence_total[:, None]
     halves = np.diag(first.influence)
@@ -72,7 +77,9 @@ def pair_sums(cells: Cells, attributes: Sequence[Scored]) -> PairSums:
         (own[:, None] + own[None, :]) / 4 / squared,
     )
     public = np.array([one.design.retention == 1 for one in attributes])
-    return PairSums(c, _without_contradictions(population, data, ~np.outer(public, public)))
+    errors = _without_contradictions(population, data, ~np.outer(public, public))
+    fourths = first.fourths - 4 * c * first.cubes + 6 * c**2 * first.squares - 4 * c**3 * first.second
+    return PairSums(c, errors, product / total_second, fourths / total_second + c**4)
 
 
 def _without_contradictions(
@@ -102,6 +109,7 @@ class _Sums:
 
     def __init__(self, d: int) -> None:
         self.first, self.second, self.squares = (np.zeros((d, d)) for _ in range(3))
+        self.cubes, self.fourths = (np.zeros((d, d)) for _ in range(2))
         self.scored_influence, self.influence = np.zeros((d, d)), np.zeros((d, d))
         self.noisy_squares, self.noise, self.noisy_influence = (np.zeros((d, d)) for _ in range(3))
         self.influence_total, self.influence_noise = np.zeros(d), np.zeros(d)
@@ -128,6 +136,8 @@ class _Sums:
         weighted_squares, weighted_noise = squares * root, d * root
         weighted_x, weighted_q = x * root, q * root
         self.squares += _gram(weighted_squares)
+        self.cubes += _gram(weighted_squares * x)
+        self.fourths += _gram(weighted_squares * squares)
         self.influence += _gram(weighted_q)
         self.noise += _gram(weighted_noise)
         self.noisy_squares += weighted_noise @ weighted_squares.T

@@ -70,8 +70,8 @@ def _designs(allocation: Allocation, attributes: Sequence[str], scores: Scores) 
     names = tuple(attributes) or scored_attributes(allocation, scores)
     if len(names) < 2:
         raise InputError(
-            f"a matrix: has {len(names)} attributes with scores, needs at least 2. Name them, or give "
-            "scores=."
+            f"a matrix: needs at least 2 attributes with scores, and has {len(names)}. Name two or more, or "
+            "give the scores of some."
         )
     return designs_each(allocation, names, scores)
 

@@ -11,14 +11,26 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from budget_opt.errors import InputError
+from budget_opt.estimators.chance_events import few_note
 from budget_opt.estimators.channels import FloatArray
-from budget_opt.estimators.estimate import Estimate, Target, circumstances, normal_quantile
+from budget_opt.estimators.estimate import (
+    Estimate,
+    Target,
+    circumstances,
+    finite_or_none,
+    reach,
+    sentence,
+)
+from budget_opt.estimators.levels import reach_of_student
 from budget_opt.estimators.matrices.nearest import nearest_correlation
 from budget_opt.estimators.matrices.pair_sums import PairErrors
+from budget_opt.estimators.number_texts import estimates_columns
+from budget_opt.estimators.of_two import OfTwo, VarianceEstimate
 from budget_opt.estimators.ratio import ratio_interval
 from budget_opt.estimators.replicates import Replicates
+from budget_opt.estimators.unchanging import hold_arrays
 from budget_opt.estimators.usefulness import Usefulness
-from budget_opt.tables.printing import NOTHING, plain_text, text_table
+from budget_opt.tables.printing import plain_text
 from budget_opt.tables.rows import Rows
 
 if TYPE_CHECKING:
@@ -32,11 +44,12 @@ _PRINTED = 60
 class PairMatrix(Rows):
     """A corrected symmetric matrix of the pairs of `attributes`, every array of shape (d, d).
 
-    `values` with their `standard_errors` from the `target`, `raw` of the released table, `effective_n` by the
-    closed form of DESIGN 2.3 from the estimated marginals (n over the product of two variance inflations),
-    and the estimated mean squared errors of the corrected and of the raw entry. NaN where an entry is
-    withheld or not defined, which `notes` explain. `bootstrap` holds the errors of the replicates that were
-    asked for, shape (B, d, d).
+    `values` with their `standard_errors` from the `target`, `raw` of the released table, `effective_n` by
+    the closed form of DESIGN 2.3 from the estimated marginals (n over the product of two variance
+    inflations), and the estimated mean squared errors of the corrected and of the raw entry. NaN where an
+    entry is withheld or not defined, which `notes` explain. Where few rows or chance events stand
+    `behind` an error, the interval is of Student's t with so many `degrees`, infinite elsewhere (see
+    `chance_events`). `bootstrap` holds the errors of the replicates that were asked for, shape (B, d, d).
     """
 
     attributes: tuple[str, ...]
@@ -49,6 +62,8 @@ class PairMatrix(Rows):
     n: int
     target: Target
     notes: tuple[str, ...] = ()
+    behind: FloatArray | None = None
+    degrees: FloatArray | None = None
     bootstrap: FloatArray | None = None
     bootstrap_how: str = ""
     kind: Literal["estimated"] = "estimated"
@@ -56,10 +71,16 @@ class PairMatrix(Rows):
     title: ClassVar[str] = "matrix"
     has_diagonal: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        hold_arrays(self)
+
     def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Low and high ends that cover each entry of the target in a share `level`, in (0, 1)."""
-        half = normal_quantile(level) * self.standard_errors
+        half = self._reach(level) * self.standard_errors
         return self.values - half, self.values + half
+
+    def _reach(self, level: float) -> FloatArray:
+        return reach_of_student(level, math.inf if self.degrees is None else self.degrees)
 
     def __getitem__(self, pair: tuple[str, str]) -> Estimate:
         """The entry of two attributes; raises `InputError` for others, and for an entry that is withheld."""
@@ -77,19 +98,20 @@ class PairMatrix(Rows):
         """A row a pair; None where an entry is withheld or not defined."""
         low, high = self.interval(level)
         useful = self.mse_corrected < self.mse_raw
+        known = np.isfinite(self.mse_raw) & np.isfinite(self.values)
         return [
             {
                 "first": self.attributes[a],
                 "second": self.attributes[b],
-                "value": _or_none(self.values[a, b]),
-                "standard_error": _or_none(self.standard_errors[a, b]),
-                "low": _or_none(low[a, b]),
-                "high": _or_none(high[a, b]),
-                "raw": _or_none(self.raw[a, b]),
-                "effective_n": _or_none(self.effective_n[a, b]),
-                "useful": bool(useful[a, b]) if math.isfinite(self.mse_raw[a, b]) else None,
-                "mse_corrected": _or_none(self.mse_corrected[a, b]),
-                "mse_raw": _or_none(self.mse_raw[a, b]),
+                "value": finite_or_none(self.values[a, b]),
+                "standard_error": finite_or_none(self.standard_errors[a, b]),
+                "low": finite_or_none(low[a, b]),
+                "high": finite_or_none(high[a, b]),
+                "raw": finite_or_none(self.raw[a, b]),
+                "effective_n": finite_or_none(self.effective_n[a, b]),
+                "useful": bool(useful[a, b]) if known[a, b] else None,
+                "mse_corrected": finite_or_none(self.mse_corrected[a, b]),
+                "mse_raw": finite_or_none(self.mse_raw[a, b]),
                 "target": self.target,
                 "n": self.n,
                 "kind": self.kind,
@@ -97,14 +119,14 @@ class PairMatrix(Rows):
             for a, b in self.pairs()
         ]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The matrix as plain values for JSON, with 95 % intervals; null where an entry is withheld."""
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """The matrix as plain values for JSON, with intervals at `level`; null where an entry is withheld."""
         return {
             "what": self.title,
             "attributes": list(self.attributes),
-            "values": [[_or_none(value) for value in line] for line in self.values.tolist()],
-            "pairs": self.rows(),
-            "level": 0.95,
+            "values": [[finite_or_none(value) for value in line] for line in self.values.tolist()],
+            "pairs": self.rows(level),
+            "level": level,
             "n": self.n,
             "target": self.target,
             "notes": list(self.notes),
@@ -116,22 +138,15 @@ class PairMatrix(Rows):
         from rich.console import Group
         from rich.text import Text
 
+        from budget_opt.tables.wide import Column, WideTable
+
         rows = self.rows(level)
-        headings = [
-            "pair",
-            self.title,
-            "error",
-            f"{100 * level:g} % low",
-            "high",
-            "raw",
-            "effective n",
-            "useful",
-        ]
-        table = text_table(headings, (_line(row) for row in rows[:_PRINTED]))
+        first = Column("pair", [_pair_of(row) for row in rows[:_PRINTED]])
+        table = WideTable(first, estimates_columns(self.title, rows[:_PRINTED], level))
         told = [circumstances(self.n, self.target)]
         if len(rows) > _PRINTED:
-            told.append(f"{len(rows) - _PRINTED:,} more pairs are in rows()")
-        return Group(table, *(Text(line) for line in (*told, *self.notes)))
+            told.append(f"{len(rows) - _PRINTED:,} more pairs are in rows().")
+        return Group(table, *(Text(line) for line in (*told, *map(sentence, self.notes))))
 
     def __str__(self) -> str:
         return plain_text(self.renderable())
@@ -160,17 +175,47 @@ class PairMatrix(Rows):
             "standard_error": float(self.standard_errors[a, b]),
             "n": self.n,
             "target": self.target,
-            "raw": _or_none(self.raw[a, b]),
-            "effective_n": _or_none(self.effective_n[a, b]),
+            "raw": finite_or_none(self.raw[a, b]),
+            "effective_n": finite_or_none(self.effective_n[a, b]),
             "usefulness": Usefulness(corrected, raw, corrected < raw) if math.isfinite(raw) else None,
             "bootstrap": replicates,
+            "degrees": None if self.degrees is None else finite_or_none(self.degrees[a, b]),
+            "notes": self._notes_of(a, b),
         }
 
+    def _notes_of(self, a: int, b: int) -> tuple[str, ...]:
+        return () if self.behind is None else few_note(float(self.behind[a, b]))
 
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CovarianceMatrix(PairMatrix):
-    """Corrected covariances off the diagonal and corrected variances on it (DESIGN 2.2), divisor n."""
+    """Corrected covariances off the diagonal and corrected variances on it (DESIGN 2.2).
 
-    title = "covariance"
+    A variance is that of the target without bias: the variance of the estimated mean is added back, so that
+    without randomization it has the divisor n - 1 for the population and n for the data (`raw`: n). `of_two`
+    has for every attribute of two categories the share that its variance is made of.
+    """
+
+    of_two: tuple[OfTwo | None, ...] = ()
+
+    title: ClassVar[str] = "covariance"
+
+    def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+        """Low and high ends that cover each entry of the target in a share `level`, in (0, 1)."""
+        low, high = super().interval(level)
+        for m, share in enumerate(self.of_two):
+            if share is not None and math.isfinite(self.values[m, m]):
+                low[m, m], high[m, m] = self._variance(m, share).interval(level)
+        return low, high
+
+    def _entry(self, a: int, b: int) -> Estimate:
+        share = self.of_two[a] if a == b and self.of_two else None
+        return super()._entry(a, b) if share is None else self._variance(a, share)
+
+    def _variance(self, m: int, share: OfTwo) -> VarianceEstimate:
+        return VarianceEstimate(
+            label=f"variance of {self.attributes[m]}", of_two=share, **self._numbers(m, m)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +231,7 @@ class CorrelationEstimate(Estimate):
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """The interval that covers the target in a share `level`, in (0, 1), of releases."""
         v, c, d = (np.array(number) for number in self.errors)
-        low, high = ratio_interval(np.array(self.value), v, c, d, normal_quantile(level))
+        low, high = ratio_interval(np.array(self.value), v, c, d, reach(level, self.degrees))
         return float(np.clip(low, -1, 1)), float(np.clip(high, -1, 1))
 
 
@@ -206,7 +251,7 @@ class CorrelationMatrix(PairMatrix):
     def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Fieller's intervals (see `ratio`), cut to [-1, 1]; the diagonal is 1."""
         errors = self.errors
-        z = normal_quantile(level)
+        z = self._reach(level)
         ends = ratio_interval(self.values, errors.product, errors.crossed, errors.scale, z)
         low, high = (np.where(np.isfinite(self.values), np.clip(end, -1, 1), math.nan) for end in ends)
         for end in (low, high):
@@ -230,17 +275,13 @@ class CorrelationMatrix(PairMatrix):
         return CorrelationEstimate(
             label=f"correlation of {self.attributes[a]} x {self.attributes[b]}",
             errors=(float(errors.product[a, b]), float(errors.crossed[a, b]), float(errors.scale[a, b])),
-            notes=("outside [-1, 1]",) if abs(self.values[a, b]) > 1 else (),
             **self._numbers(a, b),
         )
 
-
-def _line(row: dict[str, Any]) -> list[str]:
-    numbers = [row[key] for key in ("value", "standard_error", "low", "high", "raw", "effective_n")]
-    useful = NOTHING if row["useful"] is None else "yes" if row["useful"] else "no"
-    pair = row["first"] if row["first"] == row["second"] else f"{row['first']} x {row['second']}"
-    return [pair, *(NOTHING if number is None else f"{number:.4g}" for number in numbers), useful]
+    def _notes_of(self, a: int, b: int) -> tuple[str, ...]:
+        outside = ("outside [-1, 1]",) if abs(self.values[a, b]) > 1 else ()
+        return (*outside, *super()._notes_of(a, b))
 
 
-def _or_none(number: float) -> float | None:
-    return float(number) if math.isfinite(number) else None
+def _pair_of(row: dict[str, Any]) -> str:
+    return row["first"] if row["first"] == row["second"] else f"{row['first']} x {row['second']}"

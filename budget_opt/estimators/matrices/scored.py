@@ -14,11 +14,13 @@ from typing import get_args
 
 import numpy as np
 
+from budget_opt.estimators.chance_events import chance_events
 from budget_opt.estimators.channels import Channel, FloatArray
 from budget_opt.estimators.counting import Cells, Counts, counts_of
 from budget_opt.estimators.designs import Design
 from budget_opt.estimators.errors_of_means import covariances_of_means
 from budget_opt.estimators.estimate import Target
+from budget_opt.estimators.of_two import OfTwo, of_two
 from budget_opt.estimators.spread import Spread
 from budget_opt.estimators.usefulness import Usefulness, usefulness
 
@@ -62,25 +64,45 @@ class Scored:
         )
 
     @cached_property
-    def _both(self) -> tuple[dict[Target, float], dict[Target, float], dict[Target, float]]:
-        """The variances of the corrected variance, of the released one, and of their difference."""
-        functions = np.stack([self.spread.influence, self.spread.raw_influence], axis=-1)
-        found = covariances_of_means(functions / self.unit**2, self.counts, [self.design])
-        ends = (np.array(ends, dtype=float) for ends in ((1, 0), (0, 1), (-1, 1)))
-        value, raw, difference = (
-            {target: found.variance(end, target) for target in get_args(Target)} for end in ends
-        )
-        return value, raw, difference
+    def _variances(self) -> tuple[dict[Target, float], ...]:
+        """Of V, of the released variance, of their difference, and of the corrected mean of f / u."""
+        squares = np.stack([self.spread.influence, self.spread.raw_influence], axis=-1) / self.unit**2
+        functions = np.concatenate([squares, self.score[:, None]], axis=-1)
+        found = covariances_of_means(functions, self.counts, [self.design])
+        ends = (np.array(ends, dtype=float) for ends in ((1, 0, 0), (0, 1, 0), (-1, 1, 0), (0, 0, 1)))
+        return tuple({target: found.variance(end, target) for target in get_args(Target)} for end in ends)
+
+    def variance(self, target: Target) -> float:
+        """The corrected variance of f; that of the estimated mean, which it lacks, is added back."""
+        return self.spread.variance + self._variances[3][target] * self.unit**2
 
     def variance_error(self, target: Target) -> float:
-        """The variance of the corrected variance of f / u."""
-        return self._both[0][target]
+        """The variance of the corrected variance of f / u, to the second order.
+
+        The square of the mean's deviation has twice the square of its variance: all that is left where the
+        influence function vanishes.
+        """
+        return self._variances[0][target] + 2 * self._variances[3][target] ** 2
 
     def variance_usefulness(self, target: Target) -> Usefulness:
         """Whether correcting the variance is useful, in units of u^4."""
-        value, raw, difference = (one[target] for one in self._both)
-        distance = (self.spread.raw_variance - self.spread.variance) / self.unit**2
-        return usefulness(distance, difference, value, raw)
+        raw, difference = (one[target] for one in self._variances[1:3])
+        distance = (self.spread.raw_variance - self.variance(target)) / self.unit**2
+        return usefulness(distance, difference, self.variance_error(target), raw)
+
+    def variance_events(self) -> float:
+        """The chance events behind the error of the corrected variance."""
+        if self.spread.unseen:
+            return 0.0
+        # the variance of two categories is a function of their share, and its interval that of the share
+        psi = self.score if self.design.cardinality == 2 else self.spread.influence / self.unit**2
+        shares = self.counts.second / self.counts.second.sum()
+        squares, fourths = (float(shares @ psi**power) for power in (2, 4))
+        return float(chance_events(squares, fourths, self.counts.effective))
+
+    def of_two(self, target: Target) -> OfTwo | None:
+        """The share of two categories that the variance is made of; None for more."""
+        return of_two(self.counts, self.design, target) if self.design.cardinality == 2 else None
 
 
 def varying(channel: Channel, a: FloatArray, b: FloatArray) -> FloatArray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -46,9 +48,14 @@ def withheld(
     ]
     if not told:
         return hidden, ()
-    more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
     note = (
         f"withheld, since the error is above {limit:g} times the largest value there can be: "
-        f"{', '.join(told[:_NAMED])}{more}. noise_limit= shows them"
+        f"{listed(told)}. A larger noise limit shows them"
     )
     return hidden, (note,)
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"

@@ -2,14 +2,14 @@
 
 The fit of the originals solves sum_i e(x_i) = 0 with the score e = x (y - p), a function of the record. Its
 unbiased image e^ of the reports (along the channels of outcome and covariates, DESIGN 2.1) gives equations
-with the same expectation given the data, so that their solution is measured from that fit (a corrected score:
-Nakamura 1990). The sum of e^ over the reports is the sum of e over the corrected table T of truths, so it is
-logistic regression on T, cells of which may be negative. Maximum likelihood of the reports weighs records
-otherwise than the originals' fit does, and differs from it by more than the randomization where the model is
-not exactly true.
+with the same expectation given the data, so that their solution is measured from that fit, and from that of
+the population (a corrected score: Nakamura 1990). The sum of e^ over the reports is the sum of e over the
+corrected table T of truths, so it is logistic regression on T, cells of which may be negative. Maximum
+likelihood of the reports weighs records otherwise than the originals' fit does, and differs from it by more
+than the randomization where the model is not exactly true.
 
 Errors as in `least_squares`, with M = sum T p (1 - p) x x', r e = r' x (y - p) and p (1 - p) (r' x)^2 in the
-place of r^2.
+place of r^2; the influence of a report on beta is M^-1 e^.
 """
 
 from __future__ import annotations
@@ -22,15 +22,36 @@ from scipy.special import expit
 from budget_opt.errors import NoiseError
 from budget_opt.estimators.channels import Channel, FloatArray, along_all
 from budget_opt.estimators.regression.grid import Grid
-from budget_opt.estimators.regression.slopes import WAY_OUT, Slope
+from budget_opt.estimators.regression.slopes import WAY_OUT, Slope, rows_behind
 from budget_opt.estimators.regression.symmetric import inverse_of, is_definite, solved
 
 MOST_STEPS = 100
 _TOLERANCE = 1e-10
 
 
-def corrected_slopes(grid: Grid, start: FloatArray, functionals: FloatArray) -> tuple[Slope, ...]:
-    """The coefficients t' beta for the rows t of `functionals`, from `start`.
+@dataclass(frozen=True)
+class CorrectedScore:
+    """The solution `beta`, and the `inverse` of its information a row."""
+
+    grid: Grid
+    beta: FloatArray
+    inverse: FloatArray
+
+    def slopes(self, functionals: FloatArray) -> tuple[Slope, ...]:
+        """The coefficients t' beta for the rows t of `functionals`."""
+        errors = _Errors(self.grid, expit(self.grid.design @ self.beta))
+        return tuple(_slope(errors, self.inverse, self.beta, t) for t in functionals)
+
+    def influence(self) -> FloatArray:
+        """How much a report moves beta, of the mean over the reports; shape (r_1, .., r_k, 2, G, p)."""
+        design, ones = self.grid.design, expit(self.grid.design @ self.beta)
+        scores = np.stack([-ones[..., None] * design, (1 - ones)[..., None] * design], axis=-3)
+        influence: FloatArray = along_all(Channel.unbiased, self.grid.channels, scores) @ self.inverse
+        return influence
+
+
+def corrected_score(grid: Grid, start: FloatArray) -> CorrectedScore:
+    """The solution of the equations by Newton's method from `start`.
 
     Raises `NoiseError` where the corrected information is not positive definite, or Newton's method does not
     end.
@@ -45,9 +66,7 @@ def corrected_slopes(grid: Grid, start: FloatArray, functionals: FloatArray) -> 
             break
     else:
         raise _refused("Newton's method did not end")
-    inverse = inverse_of(_equations(grid, shares, beta)[1])
-    errors = _Errors(grid, expit(grid.design @ beta))
-    return tuple(_slope(errors, inverse, beta, t) for t in functionals)
+    return CorrectedScore(grid, beta, inverse_of(_equations(grid, shares, beta)[1]))
 
 
 def _equations(grid: Grid, shares: FloatArray, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -65,7 +84,7 @@ def _equations(grid: Grid, shares: FloatArray, beta: FloatArray) -> tuple[FloatA
 def _refused(why: str) -> NoiseError:
     return NoiseError(
         f"the corrected score equations of the logistic regression: {why}: the noise hides what tells the "
-        f'covariates apart. {WAY_OUT} Or take target="population", which needs less.',
+        f'covariates apart. {WAY_OUT} Or take target="population" and method="likelihood": it needs less.',
         what="the logistic regression",
         standard_error=np.inf,
         limit=0.0,
@@ -110,4 +129,5 @@ def _slope(errors: _Errors, inverse: FloatArray, beta: FloatArray, t: FloatArray
         noise=errors.noise(error, error),
         crossed=errors.noise(error, square),
         left_noise=errors.noise(square, square),
+        rows=rows_behind(left, errors.original(square, square)),
     )

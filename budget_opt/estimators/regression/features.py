@@ -14,14 +14,16 @@ and the mean over the rows of prod h_m is unbiased for that of prod f_m, of any 
     gram     sum W2 F^ F^' / (sum W1)^2                   the variance of `first`, but for its mean
     original sum W2 (F F')^ / (sum W1)^2, unbiased for sum w^2 F F' of the records themselves
     noise    gram - original, unbiased for the variance of `first` given the records
+
+A product that is 0 for every record, as of the indicators of two categories of one attribute, is left out:
+of k indicators k + 1 products of two remain of (k + 1)(k + 2) / 2, and as few of four.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
-from itertools import combinations_with_replacement
+from functools import cached_property
 
 import numpy as np
 
@@ -31,20 +33,25 @@ from budget_opt.tables.counting import AnyCodes
 
 Functions = Mapping[str, FloatArray]
 """A product: one function of the categories for each attribute that it depends on."""
+Places = np.ndarray[tuple[int, ...], np.dtype[np.intp]]
 _ROOM = 2**22
 """Doubles of features held at a time (32 MB)."""
 
 
 @dataclass(frozen=True)
 class Features:
-    """The moments of the module's docstring, of the pairs (a, b), a <= b, in lexicographic order."""
+    """The moments of the module's docstring, of the pairs (a, b), a <= b, in lexicographic order.
 
-    size: int
+    Entry (a, b) of `places` is where that pair stands. All pairs whose product is 0 for every record share
+    the last place, where every moment is 0.
+    """
+
+    places: Places
     first: FloatArray
     gram: FloatArray
     original: FloatArray
 
-    @property
+    @cached_property
     def noise(self) -> FloatArray:
         """The variance of `first` given the records, estimated without bias."""
         noise: FloatArray = self.gram - self.original
@@ -52,47 +59,37 @@ class Features:
 
     def matrix(self) -> FloatArray:
         """`first` as the symmetric matrix E z z'."""
-        matrix: FloatArray = self.first[pair_places(self.size)]
+        matrix: FloatArray = self.first[self.places]
         return matrix
-
-
-@cache
-def pair_places(size: int) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
-    """Where the pair (a, b) stands among all pairs, shape (size, size), symmetric."""
-    places = np.zeros((size, size), dtype=np.intp)
-    places[np.triu_indices(size)] = np.arange(size * (size + 1) // 2)
-    places += np.triu(places, 1).T
-    places.setflags(write=False)
-    return places
 
 
 def features_of(functions: Sequence[Functions], cells: Cells, channels: Sequence[Channel]) -> Features:
     """The moments of these functions from released cells; `channels` are in the order of the cells' codes."""
-    size = len(functions)
-    pairs = [_product(chosen) for chosen in combinations_with_replacement(functions, 2)]
-    first, gram = np.zeros(len(pairs)), np.zeros((len(pairs), len(pairs)))
+    pairs = _products(functions, 2)
+    size = len(pairs) + 1
+    first, gram = np.zeros(size), np.zeros((size, size))
     originals = _Originals(functions, channels)
-    reports = [_reported(pair, channels) for pair in pairs]
-    for codes, once, twice in _blocks(cells, _ROOM // len(pairs)):
-        values = np.empty((len(pairs), once.size))
+    reports = [_reported(pair, channels) for pair in pairs.values()]
+    for codes, once, twice in _blocks(cells, _ROOM // size):
+        values = np.zeros((size, once.size))
         for place, report in enumerate(reports):
             values[place] = _values(report, codes)
         first += values @ once
         gram += (values * twice) @ values.T
         originals.add(codes, twice)
     total = cells.total
-    return Features(size, first / total, gram / total**2, originals.matrix(size) / total**2)
+    original = originals.matrix(list(pairs)) / total**2
+    return Features(_places(pairs, len(functions)), first / total, gram / total**2, original)
 
 
 def first_of(functions: Sequence[Functions], cells: Cells, channels: Sequence[Channel]) -> FloatArray:
     """E z z' alone, shape (k, k)."""
-    reports = [
-        _reported(_product(chosen), channels) for chosen in combinations_with_replacement(functions, 2)
-    ]
-    sums = np.zeros(len(reports))
+    pairs = _products(functions, 2)
+    reports = [_reported(pair, channels) for pair in pairs.values()]
+    sums = np.zeros(len(pairs) + 1)
     for codes, once, _ in _blocks(cells, _ROOM):
-        sums += [float(np.sum(_values(report, codes) * once)) for report in reports]
-    matrix: FloatArray = sums[pair_places(len(functions))] / cells.total
+        sums[:-1] += [float(np.sum(_values(report, codes) * once)) for report in reports]
+    matrix: FloatArray = sums[_places(pairs, len(functions))] / cells.total
     return matrix
 
 
@@ -100,32 +97,53 @@ class _Originals:
     """The sums of W2 times the unbiased products of four of the functions: those of a <= b <= c <= d."""
 
     def __init__(self, functions: Sequence[Functions], channels: Sequence[Channel]) -> None:
-        chosen = list(combinations_with_replacement(range(len(functions)), 4))
-        self._places: dict[tuple[int, ...], int] = {four: place for place, four in enumerate(chosen)}
-        products = (_product([functions[i] for i in four]) for four in chosen)
-        self._reports = [None if _is_zero(one) else _reported(one, channels) for one in products]
-        self._sums = np.zeros(len(chosen))
+        products = _products(functions, 4)
+        self._places = {four: place for place, four in enumerate(products)}
+        self._reports = [_reported(one, channels) for one in products.values()]
+        self._sums = np.zeros(len(products) + 1)
 
     def add(self, codes: Sequence[AnyCodes], weights: FloatArray) -> None:
         for place, report in enumerate(self._reports):
-            if report is not None:
-                self._sums[place] += float(np.sum(_values(report, codes) * weights))
+            self._sums[place] += float(np.sum(_values(report, codes) * weights))
 
-    def _place(self, *four: int) -> int:
-        return self._places[tuple(sorted(four))]
-
-    def matrix(self, size: int) -> FloatArray:
-        pairs = list(combinations_with_replacement(range(size), 2))
-        fours = [[self._place(*one, *other) for other in pairs] for one in pairs]
-        matrix: FloatArray = self._sums[np.array(fours)]
+    def matrix(self, pairs: Sequence[tuple[int, ...]]) -> FloatArray:
+        """A row and a column for each of these pairs, and one of zeros more."""
+        nothing = len(self._places)
+        places = np.full((len(pairs) + 1, len(pairs) + 1), nothing)
+        for i, one in enumerate(pairs):
+            for j, other in enumerate(pairs[: i + 1]):
+                four = tuple(sorted((*one, *other)))
+                places[i, j] = places[j, i] = self._places.get(four, nothing)
+        matrix: FloatArray = self._sums[places]
         return matrix
 
 
-def _product(functions: Sequence[Functions]) -> Functions:
-    return reduce(_times, functions)
+def _products(functions: Sequence[Functions], size: int) -> dict[tuple[int, ...], Functions]:
+    """The products of so many of the functions, with repetition, in lexicographic order, but for zeros.
+
+    What begins with a product that is 0 is 0 as well.
+    """
+    found: dict[tuple[int, ...], Functions] = {(): {}}
+    for _ in range(size):
+        longer = {
+            (*chosen, place): product_of(product, functions[place])
+            for chosen, product in found.items()
+            for place in range(chosen[-1] if chosen else 0, len(functions))
+        }
+        found = {chosen: product for chosen, product in longer.items() if not _is_zero(product)}
+    return found
 
 
-def _times(one: Functions, other: Functions) -> Functions:
+def _places(pairs: Mapping[tuple[int, ...], Functions], size: int) -> Places:
+    """Where the pair (a, b) stands among these, shape (size, size), symmetric; behind the last where not."""
+    places = np.full((size, size), len(pairs), dtype=np.intp)
+    for place, (one, other) in enumerate(pairs):
+        places[one, other] = places[other, one] = place
+    return places
+
+
+def product_of(one: Functions, other: Functions) -> Functions:
+    """The product of two products."""
     both = {name: one[name] * other[name] for name in one if name in other}
     return {**one, **other, **both}
 

@@ -11,7 +11,7 @@ from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.regression.linear import linear
 from budget_opt.estimators.regression.logistic import logistic
 from budget_opt.estimators.regression.opening import opened
-from budget_opt.estimators.regression.result import Family, Regression
+from budget_opt.estimators.regression.result import Family, LogisticMethod, Regression
 from budget_opt.estimators.released import Weight
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Asked:
     weight: Weight = None
     scores: Mapping[str, Sequence[float]] | None = None
     noise_limit: float = 1.0
+    method: LogisticMethod | None = None
 
 
 def regression(released: Any, allocation: Allocation, asked: Asked) -> Regression:
@@ -35,6 +36,11 @@ def regression(released: Any, allocation: Allocation, asked: Asked) -> Regressio
     if asked.family not in get_args(Family):
         raise InputError(f'family: is {asked.family!r}, must be "linear" or "logistic".')
     is_logistic = asked.family == "logistic"
+    if not is_logistic and asked.method is not None:
+        raise InputError(
+            f'method: is {asked.method!r}, and family "linear" has one, least squares. Leave it out, or ask '
+            'for family="logistic".'
+        )
     found = opened(
         released,
         allocation,
@@ -43,5 +49,6 @@ def regression(released: Any, allocation: Allocation, asked: Asked) -> Regressio
         weight=asked.weight,
         categories=is_logistic,
     )
-    fit = logistic if is_logistic else linear
-    return fit(found, asked.target, asked.noise_limit)
+    if is_logistic:
+        return logistic(found, asked.target, asked.noise_limit, asked.method)
+    return linear(found, asked.target, asked.noise_limit)

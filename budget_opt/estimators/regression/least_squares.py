@@ -13,8 +13,9 @@ estimate is
     data        E Var((r e)^ | x) = its noise
 
 B is noisy as well: beta_t is a ratio, (r (e + beta_t r))^ over (r^2)^, and its interval that of Fieller's
-theorem (`ratio`). Only the randomization's noise moves with the denominator: without any the interval is the
-normal one. To the second order in the noise of M the estimate is off by - M^-1 c, c_j = sum_k Cov(M^_jk,
+theorem (`ratio`), which allows for showing beta_t only where B is told from 0 (`shown`). Only the
+randomization's noise moves with the denominator: without any the interval is the normal one. To the second
+order in the noise of M the estimate is off by - M^-1 c, c_j = sum_k Cov(M^_jk,
 (M^-1 u^)_k), u = x e, of order 1/n: it is estimated and told, not subtracted, because the interval allows for
 it already.
 """
@@ -26,8 +27,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from budget_opt.estimators.channels import FloatArray
-from budget_opt.estimators.regression.features import Features, pair_places
-from budget_opt.estimators.regression.slopes import Slope
+from budget_opt.estimators.regression.features import Features
+from budget_opt.estimators.regression.slopes import Slope, rows_behind
 from budget_opt.estimators.regression.symmetric import inverse_of
 
 
@@ -55,7 +56,7 @@ def least_squares(features: Features, functionals: FloatArray, n: int) -> LeastS
 
 def variance_of(features: Features) -> float:
     """The variance of the first of two functions, of which the second is 1, without bias by the noise."""
-    moments, mean = features.matrix(), pair_places(features.size)[0, 1]
+    moments, mean = features.matrix(), features.places[0, 1]
     return float(moments[0, 0] - moments[0, 1] ** 2 + features.noise[mean, mean])
 
 
@@ -73,19 +74,19 @@ class _Fit:
 
 
 def _fit(features: Features) -> _Fit:
-    moments, places = features.matrix(), pair_places(features.size)
+    moments, places = features.matrix(), features.places
     inverse = inverse_of(moments[1:, 1:])
     beta = inverse @ moments[1:, 0]
     residual = np.concatenate([[1.0], -beta])
     scores = np.zeros((beta.size, features.first.size))
     for j, row in enumerate(places[1:]):
-        scores[j, row] = residual
+        scores[j, row] = residual  # pairs that share a place are 0
     influence = inverse @ scores
     return _Fit(features, inverse, beta, residual, scores, influence, features.noise @ influence.T)
 
 
 def _slope(fit: _Fit, t: FloatArray, crowding: float) -> Slope:
-    places = pair_places(fit.features.size)[1:, 1:]
+    places = fit.features.places[1:, 1:]
     noise = fit.features.noise
     direction = fit.inverse @ t
     left = 1 / float(t @ direction)
@@ -101,5 +102,6 @@ def _slope(fit: _Fit, t: FloatArray, crowding: float) -> Slope:
         noise=float(error @ noise @ error),
         crossed=float(error @ noise @ square),
         left_noise=float(square @ noise @ square),
+        rows=rows_behind(left, float(square @ fit.features.original @ square)),
         bias=-float(direction @ shift),
     )

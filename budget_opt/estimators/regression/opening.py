@@ -106,7 +106,19 @@ def model_of(formula: str, names: Sequence[str], *, categories: bool) -> Model:
     return model
 
 
+def require_rows(opened: Opened) -> None:
+    """`InputError` unless the rows, or as many as weighted ones are worth, are more than the coefficients."""
+    cells, columns = opened.cells, len(opened.columns.columns)
+    if min(cells.n, cells.effective) < columns + 2:
+        worth = f", which their weights make worth {cells.effective:.3g}" if cells.weights is not None else ""
+        raise InputError(
+            f"the release: has {cells.n} rows{worth}; a regression with {columns} coefficients needs "
+            f"at least {columns + 2}. Give more rows, or use fewer terms."
+        )
+
+
 def _require_usable(model: Model, categories: bool) -> None:
+    _require_effect(model)
     outcome = model.response
     both = [term for term in model.terms if term.attributes & outcome.attributes]
     if both:
@@ -119,6 +131,24 @@ def _require_usable(model: Model, categories: bool) -> None:
         raise FormulaError(f"has the response {outcome.text}", f"It must be {what}.")
     for term in model.terms:
         require_plain_products(term)
+
+
+def _require_effect(model: Model) -> None:
+    """`FormulaError` for what a formula would leave out in silence."""
+    if model.powers:
+        one = model.powers[0]
+        raise FormulaError(
+            f"has a power of {one} alone, which is {one} itself: powers here multiply terms",
+            f"Write I({one}**2) for the square.",
+        )
+    if model.constants:
+        one = model.constants[0]
+        raise FormulaError(f"has {one}, a function of no attribute", "Write 1 for the intercept, or - 1.")
+    if model.unused:
+        one = model.unused[0]
+        raise FormulaError(
+            f"names {one}, which no term has: a minus takes a term out", f"Leave it out, or write I(-{one})."
+        )
 
 
 def _numbers(model: Model, allocation: Allocation, categories: bool) -> tuple[str, ...]:
@@ -144,7 +174,8 @@ def _as_category(
 def _scores(name: str, allocation: Allocation, given: Mapping[str, Sequence[float]]) -> FloatArray | None:
     """What was given, else what was declared; None for categories without scores, and public ones."""
     if name in given:
-        return designs_of(allocation, [name], {name: given[name]})[0].scores
+        (design,) = designs_of(allocation, [name], {name: given[name]})
+        return design.scores + design.origin
     known = {one.name: one for one in allocation.attributes}
     declared = known[name].score_values if name in known else None
     return None if declared is None else np.array(declared)

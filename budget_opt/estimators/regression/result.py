@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
+from scipy.special import stdtrit
 
-from budget_opt.estimators.estimate import Target, normal_quantile
+from budget_opt.estimators.estimate import Target, finite_or_none, normal_quantile
 from budget_opt.estimators.naming import require_known
-from budget_opt.estimators.ratio import ratio_interval
+from budget_opt.estimators.regression.shown import shown_interval
 from budget_opt.tables.printing import plain_text
 from budget_opt.tables.rows import Rows
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 Family = Literal["linear", "logistic"]
+LogisticMethod = Literal["likelihood", "corrected score"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +30,10 @@ class Coefficient:
     `effective_n` is how many unrandomized rows would give the same error from the population, None where
     that is not known. A coefficient of least squares is a ratio whose denominator is uncertain too:
     `crossed` is its covariance with that and `left_variance` the variance of that, both relative to the
-    denominator (`least_squares`); they are 0 for other methods and without randomization.
+    denominator (`least_squares`); they are 0 for other methods and without randomization. `least_left` is the
+    least denominator with which the coefficient would have been shown, relative to the one that was found.
+    `degrees` are those of freedom that `standard_error` was estimated with, infinite where that is the normal
+    law's.
     """
 
     label: str
@@ -38,18 +43,21 @@ class Coefficient:
     effective_n: float | None
     crossed: float = 0.0
     left_variance: float = 0.0
+    least_left: float = 0.0
+    degrees: float = math.inf
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """The interval that covers the target in a share `level`, in (0, 1), of releases.
+        """The interval that covers the target in a share `level`, in (0, 1), of the releases that are shown.
 
-        By Fieller's theorem; the normal one where `left_variance` is 0. Infinite where the level is so
-        high that the denominator may be 0.
+        Near the limit from which on a coefficient is shown it allows for that choice (`shown`); otherwise it
+        is Fieller's, and Student's one where `left_variance` is 0. An end is infinite where the denominator
+        may be 0.
         """
+        z = normal_quantile(level)
+        wider = z if math.isinf(self.degrees) else -float(stdtrit(self.degrees, 0.5 - level / 2))
         crossed = self.crossed + self.value * self.left_variance
-        variance = self.standard_error**2 + self.value * (crossed + self.crossed)
-        m, v, c, d = (np.asarray(part) for part in (self.value, variance, crossed, self.left_variance))
-        low, high = ratio_interval(m, v, c, d, normal_quantile(level))
-        return float(low), float(high)
+        variance = (self.standard_error * wider / z) ** 2 + self.value * (crossed + self.crossed)
+        return shown_interval(self.value, variance, crossed, self.left_variance, self.least_left, level)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,12 +96,12 @@ class Regression(Rows):
         require_known([label], known, "a coefficient of the regression")
         return known[label]
 
-    def rows(self) -> list[dict[str, Any]]:
-        """A row a coefficient, with its 95 % interval."""
-        return [self._row(one) for one in self.coefficients]
+    def rows(self, level: float = 0.95) -> list[dict[str, Any]]:
+        """A row a coefficient, with its interval at `level`; None for an end that is infinite."""
+        return [self._row(one, level) for one in self.coefficients]
 
-    def _row(self, one: Coefficient) -> dict[str, Any]:
-        low, high = (end if np.isfinite(end) else None for end in one.interval())
+    def _row(self, one: Coefficient, level: float) -> dict[str, Any]:
+        low, high = map(finite_or_none, one.interval(level))
         return {
             "coefficient": one.label,
             "value": one.value,
@@ -107,8 +115,8 @@ class Regression(Rows):
             "kind": self.kind,
         }
 
-    def to_dict(self) -> dict[str, Any]:
-        """The regression as plain values for JSON, with 95 % intervals."""
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """The regression as plain values for JSON, with intervals at `level`."""
         return {
             "formula": self.formula,
             "family": self.family,
@@ -116,8 +124,8 @@ class Regression(Rows):
             "kind": self.kind,
             "target": self.target,
             "n": self.n,
-            "level": 0.95,
-            "coefficients": self.rows(),
+            "level": level,
+            "coefficients": self.rows(level),
             "r_squared": self.r_squared,
             "residual_variance": self.residual_variance,
             "log_likelihood": self.log_likelihood,
@@ -125,11 +133,11 @@ class Regression(Rows):
             "notes": list(self.notes),
         }
 
-    def renderable(self) -> RenderableType:
+    def renderable(self, level: float = 0.95) -> RenderableType:
         """The table for a rich console."""
         from budget_opt.estimators.regression.text import renderable
 
-        return renderable(self)
+        return renderable(self, level)
 
     def __str__(self) -> str:
         return plain_text(self.renderable())

@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
+from budget_opt.errors import NoiseError
 from budget_opt.estimators.channels import FloatArray
+
+
+@contextmanager
+def solvable(what: str) -> Iterator[None]:
+    """`NoiseError` in the place of numpy's for a matrix that cannot be inverted, or is not finite."""
+    try:
+        yield
+    except np.linalg.LinAlgError:
+        raise NoiseError(
+            f"{what}: the reports do not determine its coefficients (a matrix is singular): too few rows, or "
+            "combinations of covariates that are empty. Use fewer or coarser covariates, or more rows.",
+            what=what,
+            standard_error=math.inf,
+            limit=math.inf,
+        ) from None
 
 
 def is_definite(matrix: FloatArray) -> bool:

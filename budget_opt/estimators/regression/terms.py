@@ -7,7 +7,7 @@ other term of the formula spans what would be lost (Smith, patsy, "Coding catego
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
 
@@ -33,6 +33,15 @@ class Axis:
     name: str
     labels: tuple[Label | None, ...]
     scores: FloatArray | None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The categories as they are printed: a label "missing" in quotes beside the missing category."""
+        quoted = "missing" if None in self.labels else None
+        return tuple(
+            "missing" if label is None else repr(label) if label == quoted else str(label)
+            for label in self.labels
+        )
 
 
 @dataclass(frozen=True)
@@ -97,8 +106,20 @@ def _columns_of(model: Model, axes: Mapping[str, Axis]) -> Columns:
             for factor in full:
                 if not full[factor]:
                     axis = axes[factor.attributes[0]]
-                    references[factor.text] = f"reference of {factor.text}: {text_of(axis.labels[0])}"
+                    references[factor.text] = f"reference of {factor.text}: {axis.texts[0]}"
+    if one in spanned:
+        _require_varying(columns)
     return Columns(tuple(columns), model.intercept, one in spanned, tuple(references.values()))
+
+
+def _require_varying(columns: Iterable[Column]) -> None:
+    """`FormulaError` for a column that is a constant, where there is one already."""
+    for column in columns:
+        if column.label != INTERCEPT and all(np.ptp(values) == 0 for values in column.functions.values()):
+            raise FormulaError(
+                f"has {column.label}, whose scores are all equal: a constant, a sum of multiples of others",
+                "Give scores that differ, or leave it out.",
+            )
 
 
 def require_plain_products(term: ModelTerm) -> None:
@@ -126,11 +147,6 @@ def function_of(factor: Factor, axes: Mapping[str, Axis]) -> FloatArray:
             f'Write C({axis.name}), or give scores={{"{axis.name}": [one number a category]}}.',
         )
     return values_of(factor, axis.scores)
-
-
-def text_of(label: Label | None) -> str:
-    """A category as it is printed."""
-    return "missing" if label is None else str(label)
 
 
 def _is_categorical(factor: Factor, axes: Mapping[str, Axis]) -> bool:
@@ -196,7 +212,7 @@ def _indicators(factor: Factor, full: bool, axis: Axis) -> list[tuple[str, str, 
     codes, prefix = np.arange(len(axis.labels)), "" if full else "T."
     return [
         (
-            f"{factor.text}[{prefix}{text_of(axis.labels[code])}]",
+            f"{factor.text}[{prefix}{axis.texts[code]}]",
             axis.name,
             (codes == code).astype(np.float64),
         )

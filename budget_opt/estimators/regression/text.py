@@ -5,33 +5,22 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from budget_opt.estimators.regression.result import Coefficient, Regression
+from budget_opt.estimators.estimate import sentence
+from budget_opt.estimators.number_texts import estimates_columns
+from budget_opt.estimators.regression.result import Regression
 from budget_opt.tables.printing import NOTHING
 from budget_opt.tables.wide import Column, WideTable
 
 
-def renderable(regression: Regression) -> RenderableType:
+def renderable(regression: Regression, level: float) -> RenderableType:
     """What was fitted, a row a coefficient, and below what holds for all of them."""
     top = (
         f"{regression.formula}: {regression.family} regression estimated from n = {regression.n:,} released "
         f"rows; target {regression.target}"
     )
-    rows = [_cells(one) for one in regression]
-    headings = ("value", "standard\nerror", "95 % interval", "raw", "effective n")
-    columns = [Column(heading, [row[place] for row in rows]) for place, heading in enumerate(headings)]
-    table = WideTable(Column("coefficient", [one.label for one in regression]), columns)
+    names = Column("coefficient", [one.label for one in regression])
+    table = WideTable(names, estimates_columns("value", regression.rows(level), level))
     return Group(Text(top), table, *map(Text, _closing(regression)))
-
-
-def _cells(one: Coefficient) -> list[str]:
-    low, high = one.interval()
-    return [
-        f"{one.value:.4g}",
-        f"{one.standard_error:.3g}",
-        f"{low:.4g} to {high:.4g}",
-        NOTHING if one.raw is None else f"{one.raw:.4g}",
-        NOTHING if one.effective_n is None else f"{one.effective_n:,.0f}",
-    ]
 
 
 def _closing(regression: Regression) -> list[str]:
@@ -43,4 +32,4 @@ def _closing(regression: Regression) -> list[str]:
         given = "of the outcome's reports given those of the covariates"
         said.append(f"Log-likelihood {regression.log_likelihood:.8g}, {given}.")
     notes = (*regression.references, *regression.notes)
-    return said + [f"{note[0].upper()}{note[1:]}." for note in notes]
+    return [*said, *map(sentence, notes)]

@@ -23,7 +23,9 @@ import numpy as np
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray, along_all
 from budget_opt.estimators.counting import Counts
+from budget_opt.estimators.errors_of_means import is_randomized
 from budget_opt.estimators.estimate import Target
+from budget_opt.estimators.joint.cell_errors import least_variances
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,20 @@ class CorrectedTable:
 
     @cached_property
     def variances(self) -> FloatArray:
-        """The variance of every corrected cell, >= 0."""
+        """The variance of every corrected cell, at least the least that it can be for any table."""
         second = along_all(Channel.squared, self.channels, self.squares)
-        if self.target == "data":
-            return np.maximum(second - self.corrected_squares, 0.0)
-        return np.maximum(self.centred(second, self, self), 0.0)
+        least = self._least_of_a_row * self.squares.sum(axis=self.axes, keepdims=True)
+        data = self.target == "data"
+        found = second - self.corrected_squares if data else self.centred(second, self, self)
+        variances: FloatArray = np.maximum(found, least)
+        return variances
+
+    @property
+    def _least_of_a_row(self) -> FloatArray:
+        """The least variance of h of every cell given any truth; 0 without randomization."""
+        several = [channel for channel in self.channels if channel.cardinality > 1]
+        shape = self.shares.shape[: len(self.channels)] + (1,) * (self.shares.ndim - len(self.channels))
+        return least_variances(several).reshape(shape) if several else np.zeros(shape)
 
     @property
     def errors(self) -> FloatArray:
@@ -100,15 +111,25 @@ class CorrectedTable:
         return covariances * (self.n / (self.n - 1))
 
     def variance_of(self, gradient: FloatArray) -> FloatArray:
-        """The variance of sum a(x) pi(x), for numbers a of the shape of the cells; >= 0."""
+        """The variance of sum a(x) pi(x), for numbers a of the shape of the cells.
+
+        It is at least that of the reports of one truth alone, whichever has the least: of few rows all h may
+        be equal by chance, which makes nothing certain.
+        """
         h = along_all(Channel.unbiased, self.channels, gradient)
+        of_a_truth = along_all(Channel.expected, self.channels, h * h) - gradient * gradient
+        least: FloatArray = of_a_truth.min(axis=self.axes) * self.squares.sum(axis=self.axes)
+        if not is_randomized(self.channels):  # 0 but for rounding
+            least = np.zeros_like(least)
+        variance: FloatArray
         if self.target == "data":
             own = along_all(Channel.unbiased, self.channels, gradient * gradient)
-            given: FloatArray = (self.squares * (h * h - own)).sum(axis=self.axes)
-            return np.maximum(given, 0.0)
-        mean = (self.shares * h).sum(axis=self.axes, keepdims=True)
-        spread: FloatArray = (self.squares * (h - mean) ** 2).sum(axis=self.axes)
-        return spread * (self.n / (self.n - 1))
+            variance = (self.squares * (h * h - own)).sum(axis=self.axes)
+        else:
+            mean = (self.shares * h).sum(axis=self.axes, keepdims=True)
+            spread = (self.squares * (h - mean) ** 2).sum(axis=self.axes)
+            variance = spread * (self.n / (self.n - 1))
+        return np.maximum(variance, np.maximum(least, 0.0))
 
 
 def corrected_table(counts: Counts, channels: Sequence[Channel], target: Target) -> CorrectedTable:

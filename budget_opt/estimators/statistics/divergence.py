@@ -16,10 +16,21 @@ correlated normal numbers; far from it, the square of a nearly normal number. A 
 with nu = noise / a freedoms and noncentrality theta / a, with a = slope_variance / 4 (theta + noise), has
 the right mean and variance in both (at the reference it is Satterthwaite's): its error and interval are used
 throughout.
+
+What is left of the bias adds up with the number of cells, the error with its root only. `bias` bounds it, the
+sum of what is left (a) by the logarithms of cells near 0, 0.14 of their standard errors (`smoothing`), (b) by
+denominators within a few errors of 0, where 1/p+ no longer is 1/p to the second order: 3 noise times the mean
+of (s/p+)^2 over the categories (up to 2 was measured), and (c) where both forms are blended, by
+how far they are apart. Where it is above half a standard error the interval is widened by it.
+
+And phi^2 may be far above what can be seen: categories of both attributes that are too rare to be told from 0
+may go together, which adds up to 1 a pair of them however rare they are. `hidden` is the number of such
+pairs, and the upper end is higher by it. (To mutual information they add little: -p log p.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +38,13 @@ import numpy as np
 from budget_opt.estimators.channels import FloatArray
 from budget_opt.estimators.statistics.corrected import CorrectedTable
 from budget_opt.estimators.statistics.noncentral import noncentrality_interval
-from budget_opt.estimators.statistics.smoothing import entropy_term, positive_part
+from budget_opt.estimators.statistics.smoothing import (
+    LARGEST_BIAS,
+    NEAR,
+    entropy_term,
+    near_zero,
+    positive_part,
+)
 
 _EVIDENCE = 5.0
 """Standard errors above the reference from which the logarithms count for more than the squares."""
@@ -39,7 +56,8 @@ _OWN_WEIGHT = 0.05
 class Divergence:
     """theta with what its distribution needs; arrays of one number a table, or numbers.
 
-    `freedoms` > 0 is the number of squares at the reference.
+    `freedoms` > 0 is the number of squares at the reference, `bias` >= 0 bounds what is left of the bias,
+    and `hidden` >= 0 what categories that may not occur may add to the value.
     """
 
     value: FloatArray
@@ -47,6 +65,8 @@ class Divergence:
     gradient: FloatArray
     slope_variance: FloatArray
     freedoms: float
+    bias: FloatArray
+    hidden: FloatArray
 
     @property
     def scale(self) -> FloatArray:
@@ -66,14 +86,24 @@ class Divergence:
         error: FloatArray = np.sqrt(2 * self.scale * (self.noise + 2 * np.maximum(self.value, 0.0)))
         return error
 
+    @property
+    def allowance(self) -> FloatArray:
+        """What the interval is widened by on both sides.
+
+        0 up to a bias of half a standard error, by which 95 % become 92 %, and all of it from one on.
+        """
+        wider: FloatArray = np.clip(2 * self.bias - self.standard_error, 0.0, self.bias)
+        return wider
+
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """The ends of the interval of theta, at least 0."""
+        """The ends of the interval of theta, at least 0: widened by `allowance`, above also by `hidden`."""
         scale = self.scale
         unit = np.where(scale > 0, scale, 1.0)
         observed = np.maximum(self.value + self.noise, 0.0)
         low, high = noncentrality_interval(observed / unit, self.noise / unit, level)
-        still = np.maximum(self.value, 0.0)
-        return np.where(scale > 0, unit * low, still), np.where(scale > 0, unit * high, still)
+        still, wider = np.maximum(self.value, 0.0), self.allowance
+        ends = np.where(scale > 0, unit * low, still), np.where(scale > 0, unit * high, still)
+        return np.maximum(ends[0] - wider, 0.0), ends[1] + wider + self.hidden
 
 
 def from_uniform(table: CorrectedTable) -> Divergence:
@@ -87,8 +117,9 @@ def from_uniform(table: CorrectedTable) -> Divergence:
     by_logarithms = 2 * (np.log(r) - terms.sum(axis=table.axes))
     noise = r * table.variances.sum(axis=table.axes)
     by_squares = r * ((table.cells - 1 / r) ** 2).sum(axis=table.axes) - noise
-    squares_slope = 2 * r * (table.cells - 1 / r)
-    return _blended(table, (by_logarithms, -2 * slopes), (by_squares, squares_slope), noise, r - 1)
+    squares = _Form(by_squares, 2 * r * (table.cells - 1 / r), np.zeros_like(by_squares))
+    logarithms = _Form(by_logarithms, -2 * slopes, _bias_of_logarithms([table]))
+    return _blended(table, logarithms, squares, noise, r - 1)
 
 
 def mutual_information(table: CorrectedTable) -> Divergence:
@@ -101,8 +132,9 @@ def mutual_information(table: CorrectedTable) -> Divergence:
     (a, a_slope), (b, b_slope), (ab, ab_slope) = (entropy_term(part.cells, part.errors) for part in parts)
     value = 2 * (a.sum(axis=table.axes) + b.sum(axis=table.axes) - ab.sum(axis=table.axes))
     slope = 2 * (a_slope + b_slope - ab_slope)
-    squares = by_squares.value, by_squares.gradient
-    return _blended(table, (value, slope), squares, by_squares.noise, _freedoms(table))
+    squares = _Form(by_squares.value, by_squares.gradient, by_squares.bias)
+    logarithms = _Form(value, slope, _bias_of_logarithms(parts))
+    return _blended(table, logarithms, squares, by_squares.noise, _freedoms(table))
 
 
 def chi_square(table: CorrectedTable) -> Divergence:
@@ -127,7 +159,9 @@ def chi_square(table: CorrectedTable) -> Divergence:
         - (slope * c + squares * _relative_slope(rows)).sum(axis=1, keepdims=True)
         - (slope * r + squares * _relative_slope(columns)).sum(axis=0, keepdims=True)
     )
-    return Divergence(value, noise, gradient, table.variance_of(gradient), _freedoms(table))
+    left = 3 * noise * _uncertainty((rows, columns))
+    variance, hidden = table.variance_of(gradient), _hidden(rows, columns)
+    return Divergence(value, noise, gradient, variance, _freedoms(table), left, hidden)
 
 
 class _Spread:
@@ -175,12 +209,38 @@ def _relative_slope(margin: CorrectedTable) -> FloatArray:
     return np.where(root > 0, 1 / np.where(root > 0, root, 1.0), 0.0)
 
 
+def _uncertainty(margins: Sequence[CorrectedTable]) -> FloatArray:
+    """The mean of (s / p+)^2 over all categories of both attributes."""
+    both = [(margin.variances * _inverse(margin) ** 2).sum(axis=margin.axes) for margin in margins]
+    mean: FloatArray = sum(both, np.zeros(())) / sum(max(margin.shares.shape[:2]) for margin in margins)
+    return mean
+
+
+def _hidden(rows: CorrectedTable, columns: CorrectedTable) -> FloatArray:
+    """How many pairs there can be of a category of each attribute that may not occur."""
+    first, second = (near_zero(one.cells, one.errors).sum(axis=one.axes) for one in (rows, columns))
+    pairs: FloatArray = np.minimum(first, second).astype(np.float64)
+    return pairs
+
+
+def _bias_of_logarithms(parts: Sequence[CorrectedTable]) -> FloatArray:
+    """At most what 2 sum -p log p keeps of its bias, over the cells of these tables."""
+    near = [np.where(part.cells < NEAR * part.errors, part.errors, 0.0) for part in parts]
+    bias: FloatArray = 2 * LARGEST_BIAS * sum((one.sum(axis=parts[0].axes) for one in near), np.zeros(()))
+    return bias
+
+
+@dataclass(frozen=True)
+class _Form:
+    """A value with its gradient, and a bound of its bias."""
+
+    value: FloatArray
+    gradient: FloatArray
+    bias: FloatArray
+
+
 def _blended(
-    table: CorrectedTable,
-    logarithms: tuple[FloatArray, FloatArray],
-    squares: tuple[FloatArray, FloatArray],
-    noise: FloatArray,
-    freedoms: float,
+    table: CorrectedTable, logarithms: _Form, squares: _Form, noise: FloatArray, freedoms: float
 ) -> Divergence:
     """Values and gradients of both forms, blended by x^2 / (x^2 + 25): x standard errors above the reference.
 
@@ -188,8 +248,11 @@ def _blended(
     table far from its reference, and large beside the far smaller error of one near it.
     """
     unit = noise * np.sqrt(2 / freedoms)
-    x = np.maximum(squares[0], 0.0) / np.where(unit > 0, unit, 1.0)
+    x = np.maximum(squares.value, 0.0) / np.where(unit > 0, unit, 1.0)
     share = np.where(unit > 0, x * x / (x * x + _EVIDENCE**2), 1.0)
-    value = share * logarithms[0] + (1 - share) * squares[0]
-    gradient = share * logarithms[1] + (1 - share) * squares[1]
-    return Divergence(value, noise, gradient, table.variance_of(gradient), freedoms)
+    value = share * logarithms.value + (1 - share) * squares.value
+    gradient = share * logarithms.gradient + (1 - share) * squares.gradient
+    apart = np.abs(logarithms.value - squares.value)
+    bias = share * logarithms.bias + (1 - share) * (squares.bias + apart)
+    none = np.zeros_like(bias)
+    return Divergence(value, noise, gradient, table.variance_of(gradient), freedoms, bias, none)

@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.channels import Channel, FloatArray
+from budget_opt.estimators.channels import Channel
 from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import Target, require_target
-from budget_opt.estimators.noise_limit import require_signal
 from budget_opt.estimators.statistics.corrected import CorrectedTable, corrected_table
 from budget_opt.estimators.statistics.divergence import (
     Divergence,
@@ -20,10 +19,11 @@ from budget_opt.estimators.statistics.divergence import (
     from_uniform,
     mutual_information,
 )
+from budget_opt.estimators.statistics.few_rows import require_informed
 from budget_opt.estimators.statistics.plain import plain_entropy, plain_information, plain_phi_square
 from budget_opt.estimators.statistics.results import Scale, StatisticEstimate, Unit
+from budget_opt.estimators.statistics.smoothing import near_zero
 
-_FEW_ERRORS = 4.0
 _PAIRS = ("mutual information", "chi-square", "G^2", "phi^2", "Cramer's V")
 
 
@@ -55,7 +55,7 @@ def entropy_estimate(
     one = _unit(unit)
     scale = Scale(start=math.log(size) / one, factor=-0.5 / one, largest=math.log(size) / one)
     raw = plain_entropy(table.shares) / one
-    asked = _Asked("entropy", scale, raw, (*counts.notes, *_cell_notes(table, 92)), unit)
+    asked = _Asked("entropy", scale, raw, (*counts.notes, *_cell_notes(table, 84)), unit)
     return _estimate(asked, table, from_uniform(table), noise_limit)
 
 
@@ -98,7 +98,7 @@ def pair_estimate(
     }[statistic]
     root = statistic == "Cramer's V"
     scale = Scale(0.0, factor, math.sqrt(factor * most) if root else factor * most, root)
-    notes = (*counts.notes, *_margin_notes(table), *_cell_notes(table, 84 if by_logarithms else 92))
+    notes = (*counts.notes, *_margin_notes(table), *_cell_notes(table, 83 if by_logarithms else 87))
     shown = unit if statistic == "mutual information" else None
     return _estimate(_Asked(statistic, scale, scale.of(plain), notes, shown), table, divergence, noise_limit)
 
@@ -116,9 +116,9 @@ def least_cardinality(table: CorrectedTable) -> int:
     return min(occupied)
 
 
-def _unit(unit: str) -> float:
+def _unit(unit: object) -> float:
     sizes = {"nats": 1.0, "bits": math.log(2)}
-    if unit not in sizes:
+    if not isinstance(unit, str) or unit not in sizes:
         raise InputError(f'unit: is {unit!r}, must be "nats" or "bits".')
     return sizes[unit]
 
@@ -133,7 +133,8 @@ def _estimate(
         error = math.sqrt(float(divergence.scale) * scale.factor)
     else:
         error = float(divergence.standard_error) * abs(scale.factor)
-    require_signal(label, error, scale.largest, noise_limit)
+    bias = max(scale.apart(theta, float(divergence.bias)), scale.apart(0.0, float(divergence.hidden)))
+    require_informed(label, table, error, bias, scale.largest, noise_limit)
     return StatisticEstimate(
         label=label,
         value=scale.of(theta),
@@ -171,8 +172,26 @@ def _range_notes(statistic: str, scale: Scale, divergence: Divergence) -> list[s
         notes.append(
             f"the estimate of {statistic} is above its largest possible value, as it may be by chance"
         )
+    if float(divergence.allowance) > 0:
+        bias = scale.apart(theta, float(divergence.bias))
+        notes.append(
+            f"cells or categories near 0 may leave a bias of up to {bias:.2g}, by which the interval is wider"
+        )
+    hidden = int(divergence.hidden)
+    if hidden:
+        notes.append(
+            f"rare categories of both attributes that cannot be told from 0 may go together, {hidden} pairs: "
+            f"{statistic} is larger than the estimate by up to {scale.apart(theta, hidden):.2g}, and so is "
+            "the upper end of the interval"
+        )
     ends = [scale.of(float(end)) for end in divergence.interval(0.95)]
-    if min(ends) < 0 or max(ends) > scale.largest * (1 + 1e-12):
+    below, above = min(ends) < 0, max(ends) > scale.largest * (1 + 1e-12)
+    if below and above:
+        notes.append(
+            f"the 95 % interval is unbounded but for the range, 0 to {scale.largest:.4g}: {statistic} is not "
+            "told apart from noise"
+        )
+    elif below or above:
         notes.append(f"the 95 % interval is cut off at the end of the range, 0 to {scale.largest:.4g}")
     return notes
 
@@ -180,7 +199,7 @@ def _range_notes(statistic: str, scale: Scale, divergence: Divergence) -> list[s
 def _cell_notes(table: CorrectedTable, covered: int) -> list[str]:
     """`covered` is the least coverage that was measured there."""
     negative = int(np.count_nonzero(table.cells < 0))
-    near = _near_zero(table.cells, table.errors)
+    near = int(np.count_nonzero(near_zero(table.cells, table.errors)))
     notes = []
     if negative:
         notes.append(f"{negative} of {table.cells.size} corrected cells are negative; none is cut off")
@@ -196,14 +215,10 @@ def _margin_notes(table: CorrectedTable) -> list[str]:
     notes = []
     for axis, channel in enumerate(table.channels):
         margin = table.margin(axis)
-        near = _near_zero(margin.cells, margin.errors)
+        near = int(np.count_nonzero(near_zero(margin.cells, margin.errors)))
         if near:
             notes.append(
                 f"{near} categories of {channel.name!r} may not occur at all (within 4 standard errors of "
-                "0): the 95 % interval may cover as little as 77 % (measured). Merge them with others."
+                "0). Merged with others they would be estimated better."
             )
     return notes
-
-
-def _near_zero(cells: FloatArray, errors: FloatArray) -> int:
-    return int(np.count_nonzero((errors > 0) & (cells < _FEW_ERRORS * errors)))

@@ -23,9 +23,16 @@ from scipy import stats
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray
 from budget_opt.estimators.counting import Counts
+from budget_opt.estimators.estimate import sentence
 from budget_opt.estimators.statistics.corrected import CorrectedTable, corrected_table
-from budget_opt.estimators.statistics.null_weights import Margin, weights_of_rows, weights_of_survey
+from budget_opt.estimators.statistics.null_weights import (
+    Margin,
+    freedoms_of,
+    weights_of_rows,
+    weights_of_survey,
+)
 from budget_opt.estimators.statistics.weighted_chi_square import weighted_chi_square_tail
+from budget_opt.model.arguments import require_whole
 from budget_opt.tables.printing import plain_text, text_table
 from budget_opt.tables.rows import Rows
 
@@ -34,6 +41,9 @@ if TYPE_CHECKING:
 
 Method = Literal["released", "likelihood", "corrected", "permutation"]
 LARGEST_PERMUTED = 10_000_000
+MOST_PERMUTATIONS = 1_000_000
+_DRAWN_CELLS = 2_000_000
+"""Cells of random tables that are held at once."""
 _FEW_EXPECTED = 5.0
 
 
@@ -82,11 +92,14 @@ class IndependenceTest(Rows):
     def renderable(self) -> RenderableType:
         """The test as a small table for a rich console, with its notes."""
         from rich.console import Group
+        from rich.text import Text
 
         line = (self.method, f"{self.statistic:.5g}", f"{self.freedoms}", f"{self.p_value:.3g}")
         table = text_table(("method", "statistic", "degrees of freedom", "p value"), [line])
-        title = f"independence of {' x '.join(self.attributes)} in the population (n = {self.n:,})"
-        return Group(title, table, *(f"- {note}" for note in self.notes))
+        title = (
+            f"Test of the independence of {' x '.join(self.attributes)} in the population (n = {self.n:,})"
+        )
+        return Group(Text(title), table, *(Text(sentence(note)) for note in self.notes))
 
     def __str__(self) -> str:
         return plain_text(self.renderable())
@@ -105,6 +118,8 @@ def independence_test(
         raise InputError(f"method: is {method!r}, must be one of {', '.join(map(repr, get_args(Method)))}.")
     if len(channels) < 2:
         raise InputError("independence_test: fewer than two attributes are named. Name two or more.")
+    permutations = require_whole(permutations, "permutations", 1, MOST_PERMUTATIONS, 9_999)
+    seed = require_whole(seed, "seed", 0, 2**64 - 1, 0)
     used = [
         channel if method == "corrected" else Channel(channel.name, 1.0, channel.background)
         for channel in channels
@@ -120,24 +135,27 @@ def independence_test(
             )
     expected = _product([margin.expected for margin in margins])
     statistic = _statistic(table, margins, expected, method) * counts.effective
-    alike = np.allclose(table.squares * counts.effective, table.shares, rtol=1e-9, atol=0)
-    weights = (
-        weights_of_rows(margins) if alike else weights_of_survey(margins, table.squares, counts.effective)
-    )
-    p_value = weighted_chi_square_tail(statistic, weights)
     if method == "permutation":
-        p_value = _permuted(counts, statistic, permutations, seed)
+        weights, p_value = None, _permuted(counts, statistic, permutations, seed)
+    else:
+        weights = _weights(table, margins, counts.effective)
+        p_value = weighted_chi_square_tail(statistic, weights)
     return IndependenceTest(
         attributes=tuple(channel.name for channel in channels),
         statistic=statistic,
         p_value=p_value,
-        freedoms=weights.size,
-        weights=None if method == "permutation" else tuple(float(weight) for weight in weights),
+        freedoms=freedoms_of(margins) if weights is None else weights.size,
+        weights=None if weights is None else tuple(float(weight) for weight in weights),
         method=method,
         n=counts.n,
         effective_n=counts.effective,
         notes=_notes(expected * counts.effective, counts, method, permutations),
     )
+
+
+def _weights(table: CorrectedTable, margins: Sequence[Margin], effective: float) -> FloatArray:
+    alike = np.allclose(table.squares * effective, table.shares, rtol=1e-9, atol=0)
+    return weights_of_rows(margins) if alike else weights_of_survey(margins, table.squares, effective)
 
 
 def _margin(table: CorrectedTable, axis: int) -> Margin:
@@ -171,14 +189,16 @@ def _permuted(counts: Counts, statistic: float, permutations: int, seed: int) ->
             "independence_test: a permutation test is of two attributes, at most 10,000,000 rows, and rows "
             'of equal weight. Use method="released".'
         )
-    if permutations < 1:
-        raise InputError(f"permutations: is {permutations!r}, must be at least 1, for instance 9999.")
     rows, columns = counts.rows.sum(axis=1), counts.rows.sum(axis=0)
     rows, columns = rows[rows > 0], columns[columns > 0]
-    drawn = stats.random_table(rows, columns).rvs(permutations, random_state=np.random.default_rng(seed))
+    law, rng = stats.random_table(rows, columns), np.random.default_rng(seed)
     expected = np.outer(rows, columns) / counts.n
-    values = ((drawn - expected) ** 2 / expected).sum(axis=(-2, -1))
-    return float(1 + np.count_nonzero(values >= statistic * (1 - 1e-9))) / (1 + permutations)
+    at_once, as_far = max(_DRAWN_CELLS // expected.size, 1), 0
+    for start in range(0, permutations, at_once):
+        drawn = law.rvs(min(at_once, permutations - start), random_state=rng)
+        values = ((drawn - expected) ** 2 / expected).sum(axis=(-2, -1))
+        as_far += int(np.count_nonzero(values >= statistic * (1 - 1e-9)))
+    return (1 + as_far) / (1 + permutations)
 
 
 def _notes(expected: FloatArray, counts: Counts, method: Method, permutations: int) -> tuple[str, ...]:

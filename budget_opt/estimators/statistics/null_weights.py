@@ -86,7 +86,7 @@ def weights_of_survey(margins: Sequence[Margin], squares: FloatArray, effective:
     scores = [margin.scores[cells[:, axis]] for axis, margin in enumerate(margins)]
     if len(cells) <= LARGEST_KERNEL:
         kernel = v[:, None] * _kernel(scores, slice(None)) * v
-        return _at_least_0(np.linalg.eigvalsh(kernel)[-_freedoms(margins) :])
+        return _at_least_0(np.linalg.eigvalsh(kernel)[-freedoms_of(margins) :])
     first = second = 0.0
     for start in range(0, len(cells), _ROWS):
         part = slice(start, start + _ROWS)
@@ -109,7 +109,7 @@ def _kernel(scores: Sequence[FloatArray], part: slice) -> FloatArray:
     return whole - 1 - alone
 
 
-def _freedoms(margins: Sequence[Margin]) -> int:
+def freedoms_of(margins: Sequence[Margin]) -> int:
     """prod r - 1 - sum (r - 1) over the categories that can be: (r-1)(c-1) for two attributes."""
     sizes = [int(np.count_nonzero(margin.expected)) for margin in margins]
     return math.prod(sizes) - 1 - sum(size - 1 for size in sizes)

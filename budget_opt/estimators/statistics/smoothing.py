@@ -32,6 +32,9 @@ _K0, _K1, _K2, _K3 = 0.7603, 1.0485, -0.7216, 0.0930
 _STEEPEST = -0.89
 """Where psi has its largest slope; a share is not negative, so none below is believed to be flatter."""
 _FAR = 60.0
+_FEW_ERRORS = 4.0
+LARGEST_BIAS, NEAR = 0.14, 6.0
+"""The largest bias of psi of a normal z, and the z from which on it is below 0.05."""
 
 
 def entropy_term(shares: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -55,6 +58,11 @@ def positive_part(shares: FloatArray, errors: FloatArray) -> FloatArray:
     # for negative p the difference cancels, the quotient does not
     below = 2 * errors * errors / np.where(root - shares > 0, root - shares, 1.0)
     return np.where(shares > 0, 0.5 * (shares + root), below)
+
+
+def near_zero(shares: FloatArray, errors: FloatArray) -> BoolArray:
+    """Those within 4 standard errors of 0; one that is known exactly is none."""
+    return (errors > 0) & (shares < _FEW_ERRORS * errors)
 
 
 def _slope(z: FloatArray, shares: FloatArray, errors: FloatArray, known: BoolArray) -> FloatArray:

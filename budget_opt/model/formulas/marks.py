@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -38,20 +38,25 @@ class Marks:
     def __init__(self, names: Sequence[str] | None, words: Collection[str]) -> None:
         self._names, self._words = names, words
         self._numbers: dict[Factor, int] = {}
+        self._written: set[str] = set()
+        self._has_others = False
         self._before_tilde = True
         self._response: set[str] = set()
 
     def word(self, token: Token) -> str:
         """A token of the formula as it stands in the marked one."""
         kind, text = "" if token.kind is None else token.kind.value, str(token.token)
-        if text == "." and self._names is None:
-            raise FormulaError('has "." for all other attributes', "Give their names as well.")
+        if text == ".":
+            if self._names is None:
+                raise FormulaError('has "." for all other attributes', "Give their names as well.")
+            self._has_others = True
         if kind in ("name", "python"):
             factor = (
                 name_factor(text, self._names)
                 if kind == "name"
                 else code_factor(text, self._names, self._words)
             )
+            self._written.update(factor.attributes)
             if self._before_tilde:
                 self._response.update(factor.attributes)
             return self._mark(factor)
@@ -66,6 +71,11 @@ class Marks:
         others = [name for name in self._names or () if name not in self._response]
         return [self._mark(name_factor(name, None)).strip("`") for name in others]
 
+    def unused(self, terms: Iterable[ModelTerm]) -> tuple[str, ...]:
+        """The attributes that the formula names and that none of its terms has; none where "." has some."""
+        used = frozenset[str]().union(*(term.attributes for term in terms))
+        return () if self._has_others else tuple(sorted(self._written - used))
+
     def term(self, term: Term) -> ModelTerm:
         """A term of marks as one of factors; numbers, which scale it, are no part of its text."""
         listed = list(self._numbers)
@@ -79,10 +89,10 @@ class Marks:
         """All attributes in the order in which the formula names them first."""
         return tuple(dict.fromkeys(name for factor in self._numbers for name in factor.attributes))
 
-    def plain(self, failure: Exception) -> str:
-        """The first line of the parser's message, with the factors in the place of their marks."""
+    def plain(self, marked: object) -> str:
+        """The first line of a part of a formula or of the parser's message, with factors for their marks."""
         listed = list(self._numbers)
-        message = str(failure).split("\n", maxsplit=1)[0].rstrip(".")
+        message = str(marked).split("\n", maxsplit=1)[0].rstrip(".")
         return re.sub(f"{_SIGN}([0-9]+)", lambda mark: listed[int(mark[1])].text, message)
 
     def _mark(self, factor: Factor) -> str:

@@ -7,12 +7,12 @@ arguments of `Q(...)`. So it is given a text without any: every factor is replac
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from budget_opt.errors import Fault, ProblemError
 from budget_opt.model.formulas.factor import FormulaError
 from budget_opt.model.formulas.marks import Marks, ModelTerm
-from budget_opt.model.formulas.size import require_few_products
+from budget_opt.model.formulas.size import require_few_products, single_powers
 
 LONGEST = 10_000
 """Characters of a formula."""
@@ -23,13 +23,17 @@ class Model:
     """A regression: its response, its terms in the order of the formula, and all attributes in order.
 
     The intercept, which is a function of no attribute, is not among the terms: `intercept` says whether
-    there is one.
+    there is one. Three things have no effect, and may be meant otherwise: `powers` of one factor (x**2 is x),
+    `constants` (other functions of no attribute), and `unused` attributes, which all terms left out (- x).
     """
 
     response: ModelTerm
     terms: tuple[ModelTerm, ...]
     attributes: tuple[str, ...]
     intercept: bool = True
+    powers: tuple[str, ...] = ()
+    constants: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
 
 def parse_formula(formula: str, names: Sequence[str] | None = None, where: str = "formula") -> Model:
@@ -71,14 +75,17 @@ def _model(formula: str, names: Sequence[str] | None) -> Model:
     try:
         marked = " ".join([marks.word(token) for token in tokenize(formula)])
         others = {"__formulaic_variables_available__": marks.others()}
-        require_few_products(parser.get_ast(marked), len(names or ()))
+        tree = parser.get_ast(marked)
+        require_few_products(tree, len(names or ()))
         sides = parser.get_terms(marked, context=others)
     except FormulaicError as failure:
         raise FormulaError(f"cannot be read ({marks.plain(failure)})", "Correct the formula.") from None
     if not hasattr(sides, "lhs"):
         raise FormulaError("has no response", 'Write "response ~ terms"; for links alone use all_pairs.')
     left, right = ([marks.term(term) for term in side] for side in (sides.lhs, sides.rhs))
-    return _checked(left, right, marks.attributes())
+    powers = tuple(marks.plain(power).strip("`") for power in single_powers(tree))
+    model = _checked(left, right, marks.attributes())
+    return replace(model, powers=powers, unused=marks.unused((*left, *right)))
 
 
 def _checked(left: list[ModelTerm], right: list[ModelTerm], attributes: tuple[str, ...]) -> Model:
@@ -91,4 +98,6 @@ def _checked(left: list[ModelTerm], right: list[ModelTerm], attributes: tuple[st
     terms = tuple(term for term in right if term.attributes)
     used = frozenset[str]().union(*(term.attributes for term in (*left, *terms)))
     intercept = any(not term.attributes for term in right)
-    return Model(left[0], terms, tuple(name for name in attributes if name in used), intercept)
+    constants = tuple(term.text for term in right if term.factors and not term.attributes)
+    named = tuple(name for name in attributes if name in used)
+    return Model(left[0], terms, named, intercept, constants=constants)

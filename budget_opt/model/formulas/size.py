@@ -19,19 +19,32 @@ def require_few_products(tree: ASTNode | Token | None, names: int) -> None:
 
     `names` is the number of attributes that "." may stand for.
     """
-    from formulaic.parser.types import ASTNode
-
-    nodes = [tree] if isinstance(tree, ASTNode) else []
-    for node in nodes:  # grows while it is gone through: parents before their parts
-        nodes += [part for part in node.args if isinstance(part, ASTNode)]
     terms: dict[int, int] = {}
-    for node in reversed(nodes):
+    for node in reversed(_nodes(tree)):
         parts = [terms.get(id(part), 1) for part in node.args]
         terms[id(node)] = _terms(node, parts, names)
         if terms[id(node)] > MOST_PRODUCTS:
             raise FormulaError(
                 f"expands to more than {MOST_PRODUCTS:,} terms", "Write the interactions that matter."
             )
+
+
+def single_powers(tree: ASTNode | Token | None) -> list[Token]:
+    """The factors that a formula raises to a power by themselves: x**2 is x, for a power multiplies terms."""
+    from formulaic.parser.types import Token
+
+    powers = (node.args[0] for node in _nodes(tree) if str(node.operator.symbol) in ("**", "^"))
+    return [one for one in powers if isinstance(one, Token)]
+
+
+def _nodes(tree: ASTNode | Token | None) -> list[ASTNode]:
+    """The operators of a formula, parents before their parts."""
+    from formulaic.parser.types import ASTNode
+
+    nodes = [tree] if isinstance(tree, ASTNode) else []
+    for node in nodes:  # grows while it is gone through
+        nodes += [part for part in node.args if isinstance(part, ASTNode)]
+    return nodes
 
 
 def _terms(node: ASTNode, parts: list[int], names: int) -> int:

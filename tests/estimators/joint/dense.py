@@ -61,7 +61,7 @@ def covariance(counted: Counts, given: Sequence[Channel], target: str) -> FloatA
     second, total = counted.second.ravel(), counted.first.sum()
     if target == "population":
         scores = inverse - counted.shares.ravel() @ inverse
-        return scores.T @ np.diag(second) @ scores * counted.n / (counted.n - 1) / total**2
+        return scores.T @ np.diag(second) @ scores * counted.effective / (counted.effective - 1) / total**2
     truths = second @ inverse
     whole = np.zeros_like(p)
     for share, law in zip(truths, p, strict=True):

@@ -17,7 +17,7 @@ from budget_opt.estimators.channels import Channel, uniform
 from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import Target, normal_quantile
 from budget_opt.estimators.joint.agreement import power_factors
-from budget_opt.estimators.joint.cell_errors import FEW_EVENTS, _given, _sampled, cell_errors
+from budget_opt.estimators.joint.cell_errors import FEW_EVENTS, cell_errors, given_law, sampled_law
 from budget_opt.estimators.joint.drawing import drawn_originals, drawn_reports
 from budget_opt.mechanisms.randomized_response import retention
 from tests.estimators.joint.dense import NAMES, channels, counts, matrix
@@ -48,15 +48,16 @@ def releases(
     return (fixed / n if target == "data" else shares), each()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "shape", "epsilon", "n", "target"),
     [
         ("sparse", (4,), 3.0, 2000, "population"),
-        pytest.param("skewed", (3, 4), 1.0, 1000, "data", marks=pytest.mark.slow),
-        pytest.param("skewed", (3, 4), 0.5, 1000, "population", marks=pytest.mark.slow),
-        pytest.param("sparse", (3, 4), 3.0, 3000, "population", marks=pytest.mark.slow),
-        pytest.param("sparse", (3, 4), 2.0, 3000, "data", marks=pytest.mark.slow),
-        pytest.param("sparse", (2, 3, 4), 3.0, 20000, "data", marks=pytest.mark.slow),
+        ("skewed", (3, 4), 1.0, 1000, "data"),
+        ("skewed", (3, 4), 0.5, 1000, "population"),
+        ("sparse", (3, 4), 3.0, 3000, "population"),
+        ("sparse", (3, 4), 2.0, 3000, "data"),
+        ("sparse", (2, 3, 4), 3.0, 20000, "data"),
     ],
 )
 def test_r30_cells_are_unbiased_and_their_intervals_cover(
@@ -116,7 +117,7 @@ def test_moments_of_the_scores_are_those_of_the_dense_matrix(skew: bool) -> None
         )
     reports = table.ravel() @ p
     central = [reports @ (h - table.ravel()) ** k for k in (2, 3, 4)]
-    law = _sampled(table, given)
+    law = sampled_law(table, given)
     assert law.variance.ravel() == pytest.approx(central[0], rel=1e-9)
     assert law.third.ravel() == pytest.approx(central[1], rel=1e-9)
     assert law.fourth.ravel() == pytest.approx(central[2] - 3 * central[0] ** 2, rel=1e-8)
@@ -124,7 +125,7 @@ def test_moments_of_the_scores_are_those_of_the_dense_matrix(skew: bool) -> None
     for share, row, truth in zip(table.ravel(), p, np.eye(6), strict=True):
         moments = [row @ (h - truth) ** k for k in (2, 3, 4)]
         inside += share * np.array([moments[0], moments[1], moments[2] - 3 * moments[0] ** 2])
-    law = _given(table, given)
+    law = given_law(table, given)
     for found, expected in zip((law.variance, law.third, law.fourth), inside, strict=True):
         assert found.ravel() == pytest.approx(expected, rel=1e-8)
 

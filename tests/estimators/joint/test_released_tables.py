@@ -77,6 +77,7 @@ def test_estimates_from_real_releases_are_within_their_errors(shared_data: Path,
     assert variation_distance(exact, pair.shares) < 4 * pair.expected_avd
 
 
+@pytest.mark.slow
 def test_the_default_table_of_a_real_release_is_a_distribution_near_the_truth(shared_data: Path) -> None:
     table, attributes, _ = read(shared_data, "adult")
     names = ["relationship", "sex", "income"]

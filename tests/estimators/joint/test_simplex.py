@@ -30,6 +30,25 @@ def test_the_projection_meets_the_conditions_of_the_optimum(table: np.ndarray) -
     assert np.all(table[shares == 0] <= moved.max() + 1e-9 * max(1.0, np.abs(table).max()))
 
 
+@given(
+    array_shapes(max_dims=2, max_side=6).flatmap(
+        lambda shape: arrays(np.float64, shape, elements=st.floats(-1e300, 1e300))
+    )
+)
+def test_the_projection_of_any_finite_table_adds_up_to_1(table: np.ndarray) -> None:
+    shares = nearest_shares(table)
+    assert np.all(shares >= 0)
+    assert shares.sum() == pytest.approx(1.0, abs=1e-12)
+    assert shares[table == table.max()] == pytest.approx(shares.max(), abs=1e-12)
+
+
+def test_the_projection_of_a_large_table_of_noise_adds_up_to_1() -> None:
+    """The cells add up to 4e11 here."""
+    table = np.random.default_rng(7).normal(2e6, 1e6, 200_000)
+    assert nearest_shares(table).sum() == pytest.approx(1.0, abs=1e-12)
+    assert nearest_shares(np.full(300_000, 1e17)) == pytest.approx(1 / 300_000, rel=1e-9)
+
+
 def test_the_projection_is_that_of_cvxpy() -> None:
     rng = np.random.default_rng(5)
     for scale in (0.01, 0.3, 3.0):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel
 from budget_opt.estimators.estimate import Target
-from budget_opt.estimators.joint.cell_errors import _least_variances, cell_errors
+from budget_opt.estimators.joint.cell_errors import cell_errors, least_variances
 from budget_opt.estimators.joint.unbiased import linear, unbiased
 from budget_opt.mechanisms.sampler import sampler_for
 from tests.estimators.joint.dense import channels, counts, covariance, matrix, random_counts
@@ -79,7 +79,7 @@ def test_r30_standard_errors_of_all_cells_are_the_diagonal_of_the_dense_covarian
     given_channels = channels(shape, RETENTIONS, skewed=True)
     errors = cell_errors(counted, given_channels, target)
     dense = np.diag(covariance(counted, given_channels, target))
-    least = _least_variances(given_channels).ravel() / errors.effective
+    least = least_variances(given_channels).ravel() / errors.effective
     assert np.mean(dense > least) > 0.5
     assert errors.standard_errors.ravel() ** 2 == pytest.approx(np.maximum(dense, least), rel=1e-9)
 
@@ -89,8 +89,8 @@ def test_no_variance_is_reported_below_the_least_that_any_truth_can_give() -> No
     p = matrix(given_channels)
     inverse = np.linalg.inv(p)
     given_truth = p @ inverse**2 - np.eye(6)
-    assert np.all(_least_variances(given_channels).ravel() <= given_truth.min(axis=0) + 1e-12)
-    assert np.all(_least_variances(given_channels) > 0)
+    assert np.all(least_variances(given_channels).ravel() <= given_truth.min(axis=0) + 1e-12)
+    assert np.all(least_variances(given_channels) > 0)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -106,7 +106,7 @@ def test_survey_weights_give_what_the_rows_give_one_by_one(target: Target) -> No
     scores = (inverse @ a)[codes]
     value = w @ scores / w.sum()
     if target == "population":
-        variance = n / (n - 1) * np.sum((w * (scores - value)) ** 2) / w.sum() ** 2
+        variance = np.sum((w * (scores - value)) ** 2) / (w.sum() ** 2 - (w**2).sum())
     else:
         squares = (inverse @ (a - value) ** 2)[codes]
         variance = np.sum(w**2 * ((scores - value) ** 2 - squares)) / w.sum() ** 2

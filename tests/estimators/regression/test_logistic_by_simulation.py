@@ -66,3 +66,48 @@ def test_r30_intervals_cover_in_93_to_97_of_100_and_errors_are_right(
     measured = values.std(axis=0)
     assert np.abs(values.mean(axis=0) - truth).max() <= 0.2 * measured.max()  # of order 1/n
     assert np.sqrt((errors**2).mean(axis=0)) == pytest.approx(measured, rel=0.1)
+
+
+ONES = np.array([0.1, 0.5, 0.6])
+"""P(y = 1 | x), no logistic function of x = 0, 1, 2."""
+
+
+def releases(ones, n, repetitions):
+    """Releases of a table with x of three categories, and the population's own logistic fit."""
+    shares = np.array([0.6, 0.3, 0.1])
+    law, kept = np.stack([shares * (1 - ones), shares * ones], axis=1), {"x": 0.5, "y": 0.8}
+    designs = [design("x", 0.5, range(3)), design("y", 0.8, range(2))]
+    many = np.round(law * 1e12).astype(np.int64)
+    exact = opened_of("y ~ x", many, dict.fromkeys("xy", 1.0), {}, categories=True)
+    tables = np.random.default_rng(11).multinomial(n, released_shares(law, designs).ravel(), repetitions)
+    return [one.value for one in logistic.logistic(exact, "population")], [
+        opened_of("y ~ x", table.reshape(3, 2), kept, {}, categories=True) for table in tables
+    ]
+
+
+def share_flagged(opened):
+    return np.mean(["model does not hold" in logistic.logistic(one, "population").notes[0] for one in opened])
+
+
+@pytest.mark.slow
+def test_r30_of_a_false_model_the_corrected_score_covers_and_the_likelihood_is_flagged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """R30: 2,000 releases; for the flag 200 of them. The likelihood's own slope is 2.0 in place of 1.5."""
+    monkeypatch.setattr(logistic, "_raw", lambda *_: None)
+    truth, opened = releases(ONES, 20_000, REPETITIONS)
+    fits = [logistic.logistic(one, "population", method="corrected score") for one in opened]
+    ends = np.array([[one.interval() for one in fit] for fit in fits])
+    covered = np.mean((ends[..., 0] <= truth) & (truth <= ends[..., 1]), axis=0)
+    assert np.all((covered >= 0.93) & (covered <= 0.97)), covered
+    assert share_flagged(opened[:200]) >= 0.97
+
+
+@pytest.mark.slow
+def test_a_true_model_is_flagged_in_no_more_than_the_level_of_releases(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """1 % of 600 are 6, and more than 15 have a chance of 4e-4; the seed is fixed."""
+    monkeypatch.setattr(logistic, "_raw", lambda *_: None)
+    _, opened = releases(expit(np.arange(3) - 1.5), 3000, 600)
+    assert share_flagged(opened) <= 15 / 600

@@ -151,9 +151,59 @@ def test_scores_replace_those_that_are_declared() -> None:
         ({"scores": {"white": [1, 2]}}, InputError, "'white' is not a randomized attribute of the formula"),
         ({"scores": {"abuse": [1, math.nan]}}, InputError, "finite"),
         ({"weight": "region"}, InputError, "public column"),
+        ({"scores": {"abuse": [5, 5]}}, InputError, "scores are all equal"),
+        ({"noise_limit": 10**400}, InputError, "noise_limit"),
+        ({"method": "likelihood"}, InputError, "has one, least squares"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_with_the_way_out(change, error, said) -> None:
     asked = {"formula": "status ~ abuse", **change}
     with pytest.raises(error, match=said):
         bo.estimate.regress(released(), allocation(), **asked)
+
+
+def small_survey(seed: int, epsilon: float) -> tuple[pd.DataFrame, bo.Allocation]:
+    """30 weighted rows, of a wave of which nearly all have one outcome."""
+    problem = bo.Problem(
+        attributes=[
+            bo.Attribute("y", categories=["no", "yes"]),
+            bo.Attribute("x", categories=3, ordered=True),
+        ],
+        moments=[bo.CrossMoment("y", "x")],
+        total_epsilon=epsilon,
+        public=[bo.PublicColumn("w", why="of the frame"), bo.PublicColumn("g", why="the wave")],
+        survey={"weight": "w"},
+    )
+    rng = np.random.default_rng(seed)
+    wave = rng.choice(["a", "b", "c"], 30)
+    answer = np.where(rng.random(30) < np.where(wave == "c", 0.8, 0.4), "yes", "no")
+    columns = {"y": answer, "x": rng.integers(0, 3, 30), "w": rng.choice([0.25, 1, 7.5], 30), "g": wave}
+    return pd.DataFrame(columns), bo.uniform(problem)
+
+
+@pytest.mark.parametrize(("seed", "epsilon"), [(6, 3.0), (46, 4.0)])
+def test_a_sandwich_hides_no_separated_outcome(seed: int, epsilon: float) -> None:
+    """Its scores are near 0 there: the error came out as 3.8, and the effective n in the millions."""
+    released, allocation = small_survey(seed, epsilon)
+    with pytest.raises(NoiseError, match="runs to infinity"):
+        bo.estimate.regress(released, allocation, "y ~ C(g)", "logistic", noise_limit=math.inf)
+
+
+def test_an_effective_n_above_n_is_withheld_with_a_note() -> None:
+    found = bo.estimate.regress(*small_survey(42, 4.0), "y ~ C(g)", "logistic", noise_limit=math.inf)
+    assert [one.effective_n is None for one in found] == [True, True, False]
+    (note,) = [note for note in found.notes if "withheld" in note]
+    assert "Intercept" in note
+
+
+def test_the_population_may_be_asked_by_the_corrected_score() -> None:
+    asked = (released(), allocation(), "abuse ~ married + white", "logistic")
+    likelihood = bo.estimate.regress(*asked)
+    scored = bo.estimate.regress(*asked, method="corrected score")
+    data = bo.estimate.regress(*asked, target="data")
+    assert [one.value for one in scored] == [one.value for one in data]
+    assert "maximum likelihood" in likelihood.method
+    assert "corrected score" in scored.method
+    assert any("corrected score" in note for note in likelihood.notes)
+    with pytest.raises(InputError, match="level"):
+        likelihood["white"].interval("a")  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,12 +13,14 @@ from scipy import stats
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray, along_all
 from budget_opt.estimators.counting import Counts
+from budget_opt.estimators.statistics import independence
 from budget_opt.estimators.statistics.independence import Method, independence_test
 from budget_opt.estimators.statistics.plain import plain_phi_square
 from tests.estimators.release_model import IntArray, released_shares
 from tests.estimators.statistics.simulation import channels_of, designs, independent, strong
 
 N = 3_000
+SMALL = Counts(("a", "b"), np.array([[30, 20], [20, 40]]))
 
 
 def reports(shares: FloatArray, channels: Sequence[Channel], times: int, seed: int, n: int = N) -> IntArray:
@@ -212,3 +215,43 @@ def test_few_expected_counts_and_more_rows_than_fit_32_bits() -> None:
     assert str(many)
     assert many.to_dict()["freedoms"] == 1
     assert many.rows()[0]["attributes"] == "a x b"
+
+
+@pytest.mark.parametrize(
+    ("method", "weighted"),
+    [("corrected", False), pytest.param("released", True, marks=pytest.mark.slow)],
+)
+def test_p_values_of_many_cells_are_spread_under_independence(method: Method, weighted: bool) -> None:
+    """10 tables of 30 x 30: none below 1e-4, and not all on one side; it was 0 and 1 at random."""
+    channels, rng = channels_of((30, 30), (0.6, 0.6)), np.random.default_rng(2)
+    tables = reports(np.full((30, 30), 1 / 900), channels, 10, 8, 50_000)
+    found = []
+    for one in tables:
+        heavy = rng.binomial(one, 0.3)
+        first, second = (one + (2.0**power - 1) * heavy for power in (1, 2))
+        counts = Counts(("a", "b"), one, first, second) if weighted else counted(one)
+        found.append(independence_test(counts, channels, method).p_value)
+    assert 1e-4 < min(found) < 0.5 < max(found) < 1 - 1e-4
+
+
+@pytest.mark.parametrize("value", [True, 1.5, math.nan, "x", 0, 10**9, None])
+def test_permutations_are_a_whole_number(value: Any) -> None:
+    with pytest.raises(InputError, match=r"permutations: is .* must be a whole number from 1 to 1,000,000"):
+        independence_test(SMALL, channels_of((2, 2), (0.5, 0.5)), "permutation", permutations=value)
+
+
+@pytest.mark.parametrize("value", [True, -1, 1.5, math.nan, "x", None])
+def test_a_seed_is_a_whole_number_since_no_seed_is_not_reproducible(value: Any) -> None:
+    for method in ("permutation", "released"):
+        with pytest.raises(InputError, match=r"seed: is .* must be a whole number from 0"):
+            independence_test(SMALL, channels_of((2, 2), (0.5, 0.5)), method, seed=value)
+
+
+def test_permutations_in_parts_are_those_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And no p value of another test is computed for them."""
+    channels = channels_of((2, 2), (0.5, 0.5))
+    whole = independence_test(SMALL, channels, "permutation", permutations=np.int64(500), seed=3)
+    monkeypatch.setattr(independence, "_DRAWN_CELLS", 4 * 77)
+    monkeypatch.setattr(independence, "weighted_chi_square_tail", None)
+    assert independence_test(SMALL, channels, "permutation", permutations=500, seed=3) == whole
+    assert (whole.freedoms, whole.weights) == (1, None)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from budget_opt.errors import InputError
+from budget_opt.errors import InputError, NotSolvedError
 from budget_opt.estimators.channels import FloatArray
 from budget_opt.estimators.statistics.weighted_chi_square import weighted_chi_square_tail
 
@@ -63,3 +63,54 @@ def test_it_falls_and_begins_at_one() -> None:
 def test_weights_that_make_no_sum_are_refused(w: list[float]) -> None:
     with pytest.raises(InputError, match="weights"):
         weighted_chi_square_tail(1.0, w)
+
+
+MANY = {
+    "200 and one large": np.r_[np.ones(200), 50.0],
+    "841": np.geomspace(1, 0.01, 841),
+    "2401": np.linspace(1, 2, 2401),
+    "2400 and one large": np.r_[np.linspace(1, 1.1, 2400), 100.0],
+    "one large and 2400 small": np.r_[10.0, np.full(2400, 0.01)],
+}
+
+
+@pytest.mark.parametrize("name", list(MANY))
+def test_many_weights_are_the_share_of_4000_draws(name: str) -> None:
+    """At 6 standard deviations; a path that bends right whatever the weights gave 0, 1 and NaN at random."""
+    w, rng, times = MANY[name], np.random.default_rng(9), 4_000
+    drawn = np.zeros(times)
+    for part in np.array_split(w, 1 + w.size // 100):
+        drawn += rng.chisquare(1, (times, part.size)) @ part
+    for probability in (0.01, 0.1, 0.5, 0.95, 0.99):
+        error = np.sqrt(probability * (1 - probability) / times)
+        found = weighted_chi_square_tail(float(np.quantile(drawn, probability)), w)
+        assert found == pytest.approx(1 - probability, abs=6 * error)
+
+
+@pytest.mark.parametrize("freedoms", [20, 39, 41, 200, 841, 2401])
+@pytest.mark.parametrize("tail", [1e-100, 1e-6, 0.05, 0.5, 0.99, 1 - 1e-9])
+def test_many_nearly_equal_weights_are_an_ordinary_chi_square(freedoms: int, tail: float) -> None:
+    nearly = 1 + 1e-8 * np.linspace(-1, 1, freedoms)
+    q = float(stats.chi2.isf(tail, freedoms))
+    assert weighted_chi_square_tail(q, nearly) == pytest.approx(stats.chi2.sf(q, freedoms), rel=1e-6)
+
+
+@pytest.mark.parametrize(("freedoms", "share"), [(841, 0.1), (2401, 0.5), (2401, 0.1)])
+def test_far_below_the_mean_of_many_weights_the_path_is_upright(freedoms: int, share: float) -> None:
+    """There 1/s exp(-s q) rises along every path that leans, and the result was 0 or none."""
+    nearly = 1 + 1e-8 * np.linspace(-1, 1, freedoms)
+    assert weighted_chi_square_tail(share * freedoms, nearly) == pytest.approx(1, abs=1e-10)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("q", [1e4, 1e12, 1e18, 1e300, np.inf])
+def test_what_no_double_can_hold_is_0_without_a_warning(q: float) -> None:
+    assert weighted_chi_square_tail(q, [3.0, 1.0, 0.2]) == 0
+    with pytest.raises(InputError, match="observed"):
+        weighted_chi_square_tail(np.nan, [3.0, 1.0])
+
+
+def test_an_integral_that_does_not_converge_is_no_p_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(integrate, "quad", lambda *_, **__: (0.1, 0.1, {}, "the maximum number", ""))
+    with pytest.raises(NotSolvedError, match="does not converge"):
+        weighted_chi_square_tail(1.0, [3.0, 1.0])
