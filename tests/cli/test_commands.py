@@ -185,35 +185,6 @@ def test_an_estimate_under_another_allocation_than_the_releases_is_refused(place
     assert (code, err) == (0, "")
 
 
-ASKED = {
-    "moment": lambda released, other: bo.estimate.moment(released, other, "smoker", "income"),
-    "moments": lambda released, other: bo.estimate.moments(released, other, [["smoker"]]),
-    "covariance": lambda released, other: bo.estimate.covariance(released, other, "smoker", "income"),
-    "correlation": lambda released, other: bo.estimate.correlation(released, other, "smoker", "income"),
-    "group_means": lambda released, other: bo.estimate.group_means(released, other, "income", by="smoker"),
-    "table": lambda released, other: bo.estimate.table(released, other, "smoker", "income"),
-    "marginals": bo.estimate.marginals,
-    "entropy": lambda released, other: bo.estimate.entropy(released, other, "smoker"),
-    "cramers_v": lambda released, other: bo.estimate.cramers_v(released, other, "smoker", "income"),
-    "associations": lambda released, other: bo.estimate.associations(released, other, "smoker", "income"),
-    "test": lambda released, other: bo.estimate.independence_test(released, other, "smoker", "income"),
-    "regress": lambda released, other: bo.estimate.regress(released, other, "income ~ smoker"),
-    "count": lambda released, other: bo.estimate.count(released, other, "smoker"),
-}
-
-
-def test_python_refuses_another_allocation_than_the_manifest_beside_the_file_names(place, capsys):
-    run(capsys, "randomize", "allocation.json", "data.csv", "-o", "public/r.csv")
-    run(capsys, "solve", "problem.json", "--objective", "max_min", "-o", "other.json")
-    other = bo.Allocation.read("other.json")
-    for ask in ASKED.values():
-        for released in ("public/r.csv", Path("public/r.csv")):
-            with pytest.raises(bo.InputError, match="under another allocation than this one"):
-                ask(released, other)
-    own = bo.Allocation.read("public/allocation.json")
-    assert bo.estimate.count("public/r.csv", own, "smoker").n > 0
-
-
 def test_an_estimate_from_a_table_without_a_manifest_says_so(place, capsys):
     run(capsys, "randomize", "allocation.json", "data.csv", "-o", "public/r.csv")
     Path("public/r.csv").rename("alone.csv")
