@@ -99,7 +99,7 @@ class Associations(Rows):
 
     def _told(self) -> Iterator[str]:
         """What stands below the pairs."""
-        yield f"n = {self.n:,}; standard errors from the {self.target}, estimated."
+        yield f"n = {self.n:,}, target {self.target}; standard errors are estimated."
         yield from map(sentence, self.notes)
         if len(self.pairs) > _PRINTED:
             yield f"{len(self.pairs) - _PRINTED:,} more pairs are in rows()."
