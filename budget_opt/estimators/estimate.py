@@ -130,8 +130,8 @@ def reach(level: float, degrees: float | None) -> float:
 def circumstances(n: int, target: Target) -> str:
     """What stands under a printed table of estimates."""
     return (
-        f"n = {n:,}, target {target}; standard errors are estimated; effective n: rows of the whole table, by "
-        "the closed form from the estimated marginals; useful: correcting has the smaller estimated mean "
+        f"n = {n:,}, target {target}; standard errors are estimated; effective n: rows of the whole table, "
+        "by the closed form from the estimated marginals; useful: correcting has the smaller estimated mean "
         "squared error"
     )
 
