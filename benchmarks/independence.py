@@ -24,7 +24,7 @@ from scipy import stats
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from budget_opt.estimators.channels import Channel, along_all, uniform
-from budget_opt.estimators.counting import Counts
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.estimators.statistics.independence import Method, independence_test
 from budget_opt.estimators.statistics.plain import plain_phi_square
 from budget_opt.mechanisms.randomized_response import retention

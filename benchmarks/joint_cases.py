@@ -15,13 +15,13 @@ import numpy as np
 from benchmarks import lopub
 from benchmarks.joint_data import Codes, Data, FloatArray
 from budget_opt.estimators.channels import Channel, uniform
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.hybrid import hybrid
 from budget_opt.estimators.joint.methods import METHODS
 from budget_opt.estimators.joint.metrics import mean_absolute_error, variation_distance
 from budget_opt.estimators.joint.one_domain import channel_of_domain, one_domain
 from budget_opt.estimators.joint.simplex import nearest_shares
 from budget_opt.estimators.joint.truncated import truncated
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.mechanisms.sampler import sampler_for
 from budget_opt.tables.counting import joint_counts
 

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
         RandomSourceError,
         VerificationError,
     )
-    from budget_opt.estimators.counting import Counts
+    from budget_opt.estimators.releases.counting import Counts
     from budget_opt.estimators.strengths.result import Strengths
     from budget_opt.explorer import explore
     from budget_opt.ledger.caps import Caps
@@ -94,7 +94,7 @@ _HOMES = {
     "Charge": "budget_opt.ledger.charge",
     "Codebook": "budget_opt.codebooks.codebook",
     "Comparison": "budget_opt.api.comparison",
-    "Counts": "budget_opt.estimators.counting",
+    "Counts": "budget_opt.estimators.releases.counting",
     "CrossMoment": "budget_opt.model.moment",
     "DataError": "budget_opt.errors",
     "Explanation": "budget_opt.api.explaining",

@@ -16,8 +16,8 @@ from budget_opt.cli.estimate_results import Result, csv_of, documents_of, requir
 from budget_opt.cli.output import note, out, out_json
 from budget_opt.errors import InputError
 from budget_opt.estimators.estimate import normal_quantile
-from budget_opt.estimators.naming import hint
-from budget_opt.estimators.noise_limit import require_noise_limit
+from budget_opt.estimators.intervals.noise_limit import require_noise_limit
+from budget_opt.estimators.releases.naming import hint
 from budget_opt.model.documents import write_text
 
 

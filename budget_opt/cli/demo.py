@@ -26,7 +26,7 @@ from budget_opt.tables.rows import as_csv
 
 if TYPE_CHECKING:
     from budget_opt.estimators.estimate import MomentEstimate
-    from budget_opt.estimators.moment_estimates import MomentEstimates
+    from budget_opt.estimators.moments.moment_estimates import MomentEstimates
 
 DEFAULT = "budget-opt-demo"
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import budget_opt as bo
 from budget_opt.cli.estimate_results import Table
 from budget_opt.errors import DataError, InputError
-from budget_opt.estimators.designs import scored_attributes
-from budget_opt.estimators.naming import hint
+from budget_opt.estimators.moments.designs import scored_attributes
+from budget_opt.estimators.releases.naming import hint
 
 EVERY = "all"
 _STATISTICS = ("entropy", "mutual-information", "chi-square", "g-square", "phi-square", "cramers-v")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from budget_opt.cli.replacing import require_replaceable_table
 from budget_opt.errors import InputError
-from budget_opt.estimators.moment_estimates import MomentEstimates
+from budget_opt.estimators.moments.moment_estimates import MomentEstimates
 from budget_opt.tables.rows import as_csv
 
 if TYPE_CHECKING:

@@ -7,17 +7,17 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.levels import reach_of_normal, reach_of_student
+from budget_opt.estimators.bootstrap.replicates import Replicates
+from budget_opt.estimators.intervals.levels import reach_of_normal, reach_of_student
+from budget_opt.estimators.moments.usefulness import Usefulness
 from budget_opt.estimators.number_texts import rows_text
-from budget_opt.estimators.replicates import Replicates
-from budget_opt.estimators.usefulness import Usefulness
 from budget_opt.tables.printing import level_told
 from budget_opt.tables.rows import Rows
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from budget_opt.estimators.of_two import OfTwo
+    from budget_opt.estimators.moments.of_two import OfTwo
 
 Target = Literal["population", "data"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from budget_opt.estimators.designs import Design
+from budget_opt.estimators.moments.designs import Design
 from budget_opt.mechanisms.sampler import sampler_for
 
 FloatArray = npt.NDArray[np.float64]

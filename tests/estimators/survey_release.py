@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 import budget_opt as bo
 from budget_opt.errors import DataError
-from budget_opt.estimators.released import open_released
+from budget_opt.estimators.releases.released import open_released
 
 N = 4_000
 NAMES = ("age", "smoker", "income")

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from budget_opt.estimators.counting import Counts
-from budget_opt.estimators.designs import Design
 from budget_opt.estimators.estimate import Target
+from budget_opt.estimators.moments.designs import Design
+from budget_opt.estimators.releases.counting import Counts
 from tests.estimators.release_model import FloatArray, IntArray, release, released_shares
 
 REPETITIONS = 10_000

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.bootstrap import Bootstrap, bootstrap_of
+from budget_opt.estimators.bootstrap.asked import Bootstrap, bootstrap_of
+from budget_opt.estimators.bootstrap.redrawing import plausible_truths, redrawn_reports, resampled_rows
+from budget_opt.estimators.bootstrap.replicates import Replicates
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Cells, Counts, cells_of_counts
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.groups.functions import group_means_of_cells
 from budget_opt.estimators.groups.means import means_by_group
 from budget_opt.estimators.matrices.correlations import correlation_matrix, correlations
-from budget_opt.estimators.moments import moment_from_cells
-from budget_opt.estimators.redrawing import plausible_truths, redrawn_reports, resampled_rows
-from budget_opt.estimators.replicates import Replicates
+from budget_opt.estimators.moments.moment import moment_from_cells
+from budget_opt.estimators.releases.counting import Cells, Counts, cells_of_counts
 from tests.estimators.release_model import design, released_shares, skewed
 
 DESIGNS = [design("a", 0.5, [0, 1, 3]), design("b", 0.6, [0, 1])]

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import budget_opt as bo
 from budget_opt.errors import InputError
-from budget_opt.estimators import count_checks
-from budget_opt.estimators.counting import Cells, Counts, cells_of_counts, codes_of, counts_of
+from budget_opt.estimators.releases import count_checks
+from budget_opt.estimators.releases.counting import Cells, Counts, cells_of_counts, codes_of, counts_of
 from budget_opt.tables import counting
 from budget_opt.tables.counting import index_type, joint_counts, joint_sums
 

@@ -11,12 +11,12 @@ import pytest
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel
-from budget_opt.estimators.counting import Cells, Counts
 from budget_opt.estimators.estimate import Estimate, Target
 from budget_opt.estimators.groups.means import means_by_group
 from budget_opt.estimators.matrices.correlations import correlation_matrix
 from budget_opt.estimators.matrices.covariances import covariance_matrix
-from budget_opt.estimators.moments import moment_from_cells
+from budget_opt.estimators.moments.moment import moment_from_cells
+from budget_opt.estimators.releases.counting import Cells, Counts
 from tests.estimators.release_model import design, moment_of, release, released_shares
 
 TIMES = 10_000

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from budget_opt.errors import InputError, NoiseError
 from budget_opt.estimators.channels import Channel
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.groups.means import means_by_group
 from budget_opt.estimators.groups.result import GroupMeans
+from budget_opt.estimators.releases.counting import Counts
 from tests.estimators.release_model import design, released_shares, skewed
 
 LABELS = ("north", "south", "west")

@@ -10,12 +10,12 @@ import pytest
 from statsmodels.stats.weightstats import DescrStatsW
 
 from budget_opt.errors import InputError, NoiseError
-from budget_opt.estimators.counting import Cells, counts_of
-from budget_opt.estimators.designs import Design
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.matrices.correlations import correlation_matrix, correlations
 from budget_opt.estimators.matrices.covariances import covariance_matrix
-from budget_opt.estimators.moments import moment_from_cells
+from budget_opt.estimators.moments.designs import Design
+from budget_opt.estimators.moments.moment import moment_from_cells
+from budget_opt.estimators.releases.counting import Cells, counts_of
 from tests.estimators.release_model import design, moment_of, released_shares, skewed
 from tests.estimators.test_matrix_coverage import correlations_of, covariances_of
 

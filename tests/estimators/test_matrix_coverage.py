@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from budget_opt.estimators.designs import Design
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.matrices.correlations import correlations_from
 from budget_opt.estimators.matrices.covariances import covariances_from, second_moments
+from budget_opt.estimators.moments.designs import Design
 from tests.estimators.release_model import FloatArray, design, skewed, sparse
 from tests.estimators.surveys import survey
 

@@ -13,9 +13,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from budget_opt.estimators.designs import Design
 from budget_opt.estimators.estimate import Target
-from budget_opt.estimators.moments import moment_from_counts
+from budget_opt.estimators.moments.designs import Design
+from budget_opt.estimators.moments.moment import moment_from_counts
 from tests.estimators.release_model import (
     FloatArray,
     IntArray,

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 from budget_opt.allocation import Allocation, uniform
 from budget_opt.errors import DataError, InputError
-from budget_opt.estimators.counting import cells_of_codes
-from budget_opt.estimators.designs import designs_of
 from budget_opt.estimators.estimate import MomentEstimate, Target
-from budget_opt.estimators.moments import moment_from_cells, moment_from_codes, moment_from_counts
-from budget_opt.estimators.released_moments import moments
+from budget_opt.estimators.moments.designs import designs_of
+from budget_opt.estimators.moments.moment import moment_from_cells, moment_from_codes, moment_from_counts
+from budget_opt.estimators.moments.released_moments import moments
+from budget_opt.estimators.releases.counting import cells_of_codes
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.moment import CrossMoment
 from budget_opt.model.problem import Problem

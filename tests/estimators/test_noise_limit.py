@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from budget_opt.errors import InputError, NoiseError
-from budget_opt.estimators.noise_limit import require_signal
+from budget_opt.estimators.intervals.noise_limit import require_signal
 
 
 def test_an_error_up_to_the_limit_passes_and_a_hair_more_does_not() -> None:

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.bootstrap import bootstrap_of
+from budget_opt.estimators.bootstrap.asked import bootstrap_of
+from budget_opt.estimators.bootstrap.replicates import Replicates
 from budget_opt.estimators.channels import Channel
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.groups.means import means_by_group
 from budget_opt.estimators.groups.result import GroupMeans, group_names
-from budget_opt.estimators.moments import moment_from_counts
-from budget_opt.estimators.noise_limit import require_noise_limit
-from budget_opt.estimators.released import open_released
-from budget_opt.estimators.replicates import Replicates
+from budget_opt.estimators.intervals.noise_limit import require_noise_limit
+from budget_opt.estimators.moments.moment import moment_from_counts
+from budget_opt.estimators.releases.counting import Counts
+from budget_opt.estimators.releases.released import open_released
 from tests.estimators.release_model import design
 from tests.estimators.survey_release import allocation
 

@@ -18,9 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import budget_opt as bo
-from budget_opt.estimators.designs import Design, designs_of
 from budget_opt.estimators.estimate import Target
-from budget_opt.estimators.moments import moment_from_counts
+from budget_opt.estimators.moments.designs import Design, designs_of
+from budget_opt.estimators.moments.moment import moment_from_counts
 from budget_opt.estimators.planning.plan import PlannedMoment
 from tests.estimators.release_model import FloatArray, matrix, moment_of, release, released_shares, skewed
 

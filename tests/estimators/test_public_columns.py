@@ -13,7 +13,7 @@ import pytest
 
 import budget_opt as bo
 from budget_opt.errors import DataError, InputError
-from budget_opt.estimators.released import open_released
+from budget_opt.estimators.releases.released import open_released
 from budget_opt.tables import public_columns
 from tests.estimators.survey_release import (
     KINDS,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from budget_opt.estimators.ratio import ratio_interval, ratio_variance
+from budget_opt.estimators.intervals.ratio import ratio_interval, ratio_variance
 
 NUMBERS = st.floats(-3, 3)
 SPREADS = st.floats(1e-3, 0.4)

@@ -14,9 +14,9 @@ from pyarrow import parquet
 
 import budget_opt as bo
 from budget_opt.errors import DataError, InputError
-from budget_opt.estimators import reading
-from budget_opt.estimators.counting import Counts
-from budget_opt.estimators.released import Released, open_released
+from budget_opt.estimators.releases import reading
+from budget_opt.estimators.releases.counting import Counts
+from budget_opt.estimators.releases.released import Released, open_released
 from budget_opt.tables import frames
 from tests.estimators.survey_release import (
     KINDS,

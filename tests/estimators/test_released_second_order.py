@@ -10,10 +10,10 @@ import pytest
 
 import budget_opt as bo
 from budget_opt.errors import InputError, NoiseError
-from budget_opt.estimators.designs import designs_each
 from budget_opt.estimators.matrices.correlations import correlation_matrix
-from budget_opt.estimators.moments import moment_from_cells
-from budget_opt.estimators.released import open_released
+from budget_opt.estimators.moments.designs import designs_each
+from budget_opt.estimators.moments.moment import moment_from_cells
+from budget_opt.estimators.releases.released import open_released
 from tests.estimators.survey_release import allocation, codes, frame
 
 

@@ -14,7 +14,7 @@ import pytest
 import budget_opt as bo
 from budget_opt.errors import InputError, NoiseError
 from budget_opt.estimators.estimate import Estimate, normal_quantile
-from budget_opt.estimators.moment_estimates import MomentEstimates
+from budget_opt.estimators.moments.moment_estimates import MomentEstimates
 from budget_opt.estimators.number_texts import estimates_columns
 from tests.estimators.survey_release import originals, problem
 

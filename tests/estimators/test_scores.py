@@ -14,10 +14,10 @@ import pytest
 
 import budget_opt as bo
 from budget_opt.errors import InputError
-from budget_opt.estimators.designs import designs_of
 from budget_opt.estimators.estimate import Target
-from budget_opt.estimators.moments import moment_from_counts
-from budget_opt.estimators.released_moments import moments
+from budget_opt.estimators.moments.designs import designs_of
+from budget_opt.estimators.moments.moment import moment_from_counts
+from budget_opt.estimators.moments.released_moments import moments
 from tests.estimators.release_model import allocation_like, design
 from tests.estimators.survey_release import allocation, frame
 

@@ -8,14 +8,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from budget_opt.estimators.counting import Counts
-from budget_opt.estimators.designs import Design
 from budget_opt.estimators.estimate import Estimate, Target
 from budget_opt.estimators.groups.means import means_by_group
 from budget_opt.estimators.matrices.correlations import correlation_matrix
 from budget_opt.estimators.matrices.covariances import covariance_matrix
-from budget_opt.estimators.moments import largest_moment, moment_from_cells, moment_from_counts
-from budget_opt.estimators.usefulness import usefulness_of_scaled
+from budget_opt.estimators.moments.designs import Design
+from budget_opt.estimators.moments.moment import largest_moment, moment_from_cells, moment_from_counts
+from budget_opt.estimators.moments.usefulness import usefulness_of_scaled
+from budget_opt.estimators.releases.counting import Counts
 from tests.estimators.release_model import FloatArray, design, moment_of, release, released_shares, skewed
 
 DESIGNS = [design("a", 0.5, [0, 1, 3]), design("b", 0.4, [0, 1])]

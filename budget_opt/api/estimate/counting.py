@@ -7,7 +7,7 @@ from typing import Any, Literal
 from budget_opt.allocation import Allocation
 from budget_opt.api.estimate.asking import require_release
 from budget_opt.errors import InputError
-from budget_opt.estimators.counting import Counts
+from budget_opt.estimators.releases.counting import Counts
 
 
 def count(
@@ -22,7 +22,7 @@ def count(
     states; False: none). Raises `InputError` and `DataError`, as those functions do, and `InputError` for a
     public column and for a table of more than 1e9 bytes.
     """
-    from budget_opt.estimators.released import open_released, require_table
+    from budget_opt.estimators.releases.released import open_released, require_table
 
     require_release(released, allocation, attributes)
     require_table(allocation, attributes)

@@ -34,7 +34,7 @@ def group_means(  # noqa: PLR0913 (each a word that users type)
     `noise_limit` times half the range of the scores, is withheld, with a note; `NoiseError` where all are.
     Everything else as in `bo.estimate.moment`.
     """
-    from budget_opt.estimators.bootstrap import bootstrap_of
+    from budget_opt.estimators.bootstrap.asked import bootstrap_of
     from budget_opt.estimators.groups import released_groups
 
     require_release(released, allocation, (attribute, by))

@@ -31,7 +31,7 @@ def covariance(  # noqa: PLR0913 (each a word that users type)
     corrected marginals, without bias. Entries whose error is above `noise_limit` times the largest size there
     can be are withheld; `NoiseError` where every pair is. Everything else as in `bo.estimate.moment`.
     """
-    from budget_opt.estimators.bootstrap import bootstrap_of
+    from budget_opt.estimators.bootstrap.asked import bootstrap_of
     from budget_opt.estimators.matrices import released_matrices
 
     require_release(released, allocation, attributes)
@@ -64,7 +64,7 @@ def correlation(  # noqa: PLR0913 (each a word that users type)
     above 0 has no correlations, and estimates outside [-1, 1] are flagged, both in `.notes`;
     `.repaired()` is the nearest correlation matrix. Everything else as in `covariance`.
     """
-    from budget_opt.estimators.bootstrap import bootstrap_of
+    from budget_opt.estimators.bootstrap.asked import bootstrap_of
     from budget_opt.estimators.matrices import released_matrices
 
     require_release(released, allocation, attributes)

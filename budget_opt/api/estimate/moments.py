@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from budget_opt.estimators.estimate import MomentEstimate
-    from budget_opt.estimators.moment_estimates import MomentEstimates
+    from budget_opt.estimators.moments.moment_estimates import MomentEstimates
 
 
 def moment(  # noqa: PLR0913 (each a word that users type)
@@ -69,8 +69,8 @@ def moments(  # noqa: PLR0913 (each a word that users type)
 
     Everything else as in `moment`.
     """
-    from budget_opt.estimators import released_moments
-    from budget_opt.estimators.bootstrap import bootstrap_of
+    from budget_opt.estimators.bootstrap.asked import bootstrap_of
+    from budget_opt.estimators.moments import released_moments
 
     require_release(released, allocation)
     return released_moments.moments(

@@ -52,7 +52,7 @@ def regress(  # noqa: PLR0913 (each a word that users type)
     an outcome is separated, and where a likelihood has no maximum that is reached.
     """
     from budget_opt.estimators.estimate import require_target
-    from budget_opt.estimators.noise_limit import require_noise_limit
+    from budget_opt.estimators.intervals.noise_limit import require_noise_limit
     from budget_opt.estimators.regression import fit
 
     require_release(released, allocation)

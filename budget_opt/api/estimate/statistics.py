@@ -8,7 +8,7 @@ from budget_opt.allocation import Allocation
 from budget_opt.api.estimate.asking import require_release
 
 if TYPE_CHECKING:
-    from budget_opt.estimators.released import Released
+    from budget_opt.estimators.releases.released import Released
     from budget_opt.estimators.statistics.associations import Associations
     from budget_opt.estimators.statistics.independence import IndependenceTest
     from budget_opt.estimators.statistics.results import StatisticEstimate
@@ -167,7 +167,7 @@ def _opened(
     exactly: int | None = None,
 ) -> Released:
     from budget_opt.errors import InputError
-    from budget_opt.estimators.released import open_released
+    from budget_opt.estimators.releases.released import open_released
 
     require_release(released, allocation, names)
     if not names or (exactly is not None and len(names) != exactly):

@@ -40,7 +40,7 @@ def table(
     `DataError` for a table that is no release under this allocation.
     """
     from budget_opt.estimators.joint.estimating import TableOptions, estimate_table
-    from budget_opt.estimators.released import open_released
+    from budget_opt.estimators.releases.released import open_released
 
     require_release(released, allocation, attributes)
     if not attributes:
@@ -64,7 +64,7 @@ def marginals(
     Everything else as in `table`.
     """
     from budget_opt.estimators.joint.estimating import TableOptions, estimate_marginals
-    from budget_opt.estimators.released import open_released
+    from budget_opt.estimators.releases.released import open_released
 
     require_release(released, allocation, attributes)
     every = tuple(one.name for one in allocation.attributes if one.sampler is not None)

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Cells, Counts, counts_of
-from budget_opt.estimators.designs import Design
-from budget_opt.estimators.errors_of_means import Covariances, covariances_of_means
+from budget_opt.estimators.intervals.errors_of_means import Covariances, covariances_of_means
+from budget_opt.estimators.moments.designs import Design
+from budget_opt.estimators.releases.counting import Cells, Counts, counts_of
 
 
 @dataclass(frozen=True)

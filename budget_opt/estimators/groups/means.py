@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from budget_opt.errors import InputError, NoiseError
-from budget_opt.estimators.chance_events import behind, chance_events, degrees_of, few_note
+from budget_opt.estimators.bootstrap.replicates import Replicates
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Counts
-from budget_opt.estimators.designs import Design
-from budget_opt.estimators.errors_of_means import require_rows
 from budget_opt.estimators.estimate import Target, require_target
 from budget_opt.estimators.groups.functions import GroupNumbers, group_numbers
 from budget_opt.estimators.groups.result import GroupMean, GroupMeans
-from budget_opt.estimators.noise_limit import require_noise_limit, require_signal
-from budget_opt.estimators.replicates import Replicates
-from budget_opt.estimators.spread import Spread
-from budget_opt.estimators.usefulness import usefulness
+from budget_opt.estimators.intervals.chance_events import behind, chance_events, degrees_of, few_note
+from budget_opt.estimators.intervals.errors_of_means import require_rows
+from budget_opt.estimators.intervals.noise_limit import require_noise_limit, require_signal
+from budget_opt.estimators.moments.designs import Design
+from budget_opt.estimators.moments.spread import Spread
+from budget_opt.estimators.moments.usefulness import usefulness
+from budget_opt.estimators.releases.counting import Counts
 
 CLEARLY = 3.0
 """Standard errors above 0 that a group's share must be: nearer to 0 no interval of its mean covers."""

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.bootstrap import HOW, Bootstrap, single_rows
-from budget_opt.estimators.designs import designs_of
+from budget_opt.estimators.bootstrap.asked import HOW, Bootstrap, single_rows
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.groups.functions import group_means_of_cells
 from budget_opt.estimators.groups.means import means_by_group, with_replicates
 from budget_opt.estimators.groups.result import GroupMeans, group_names
-from budget_opt.estimators.released import Weight, open_released
+from budget_opt.estimators.moments.designs import designs_of
+from budget_opt.estimators.releases.released import Weight, open_released
 
 if TYPE_CHECKING:
     from budget_opt.allocation import Allocation

@@ -21,8 +21,8 @@ from budget_opt.estimators.estimate import (
     reach,
     sentence,
 )
+from budget_opt.estimators.intervals.ratio import ratio_interval
 from budget_opt.estimators.number_texts import estimates_columns
-from budget_opt.estimators.ratio import ratio_interval
 from budget_opt.estimators.unchanging import hold_arrays
 from budget_opt.model.domain import Label
 from budget_opt.tables.printing import plain_text

@@ -27,9 +27,9 @@ import numpy as np
 from scipy.special import gammaincinv
 
 from budget_opt.estimators.channels import Channel, FloatArray, along_all
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.simplex import nearest_shares
 from budget_opt.estimators.joint.unbiased import unbiased
+from budget_opt.estimators.releases.counting import Counts
 
 FALSE_ALARM = 1e-3
 """How often a model that misses nothing is moved: by the noise of the whole table, so it must be rare."""

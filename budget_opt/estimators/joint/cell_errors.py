@@ -27,12 +27,12 @@ import numpy as np
 import numpy.typing as npt
 
 from budget_opt.estimators.channels import Channel, FloatArray, along_all
-from budget_opt.estimators.counting import Counts
-from budget_opt.estimators.errors_of_means import sampling_factor
 from budget_opt.estimators.estimate import Target, normal_quantile
+from budget_opt.estimators.intervals.errors_of_means import sampling_factor
 from budget_opt.estimators.joint.agreement import largest_scores, power_factors
 from budget_opt.estimators.joint.simplex import nearest_shares
 from budget_opt.estimators.joint.unbiased import require_counted
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.estimators.unchanging import hold_arrays
 
 FEW_EVENTS = 40

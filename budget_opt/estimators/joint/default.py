@@ -16,13 +16,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from budget_opt.estimators.channels import Channel
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.blend import Blend, blended
 from budget_opt.estimators.joint.entropy import CLOSE, Completion, completed
 from budget_opt.estimators.joint.likelihood import LikelihoodFit
 from budget_opt.estimators.joint.pairs import Pair, agreeing, fitted_pairs
 from budget_opt.estimators.joint.simplex import simplex
 from budget_opt.estimators.joint.solution import Solution
+from budget_opt.estimators.releases.counting import Counts
 
 
 def default(counts: Counts, channels: Sequence[Channel], rng: np.random.Generator) -> Solution:

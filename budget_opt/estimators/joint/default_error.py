@@ -32,7 +32,6 @@ from itertools import combinations
 import numpy as np
 
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.joint.blend import misfit_of
 from budget_opt.estimators.joint.error_bounds import dependence_bound
@@ -40,6 +39,7 @@ from budget_opt.estimators.joint.independent import product_of
 from budget_opt.estimators.joint.metrics import variation_distance
 from budget_opt.estimators.joint.own_error import Bootstrap, replicates_of
 from budget_opt.estimators.joint.solution import Judge, OwnError, Run, Solution
+from budget_opt.estimators.releases.counting import Counts
 
 MOST_MISFIT = 2.0
 REACH = 1.645

@@ -11,7 +11,6 @@ import numpy as np
 
 from budget_opt.errors import NoiseError
 from budget_opt.estimators.channels import Channel, along_all
-from budget_opt.estimators.counting import Counts, FloatArray
 from budget_opt.estimators.estimate import Target, require_target
 from budget_opt.estimators.joint.cell_errors import FEW_EVENTS, CellErrors, cell_errors
 from budget_opt.estimators.joint.marginals import MarginalEstimates
@@ -21,11 +20,12 @@ from budget_opt.estimators.joint.refusing import require_cells, require_marginal
 from budget_opt.estimators.joint.simplex import nearest_shares
 from budget_opt.estimators.joint.table import TableEstimate
 from budget_opt.estimators.joint.unbiased import require_counted
+from budget_opt.estimators.releases.counting import Counts, FloatArray
 from budget_opt.mechanisms.exact import exact, float_at_least
 
 if TYPE_CHECKING:
     from budget_opt.allocation import Allocation
-    from budget_opt.estimators.released import Released
+    from budget_opt.estimators.releases.released import Released
 
 
 @dataclass(frozen=True)

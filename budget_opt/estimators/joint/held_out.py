@@ -23,9 +23,9 @@ from itertools import islice
 import numpy as np
 
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.likelihood import LikelihoodFit, Step, Stop, product_start, step_of
 from budget_opt.estimators.joint.solution import Solution
+from budget_opt.estimators.releases.counting import Counts
 
 FOLDS = 5
 MOST_STEPS = 1000

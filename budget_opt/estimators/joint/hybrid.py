@@ -20,7 +20,6 @@ import numpy as np
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray, along_all
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.error_bounds import (
     dependence_bound,
     independent_bound,
@@ -32,6 +31,7 @@ from budget_opt.estimators.joint.error_bounds import (
 from budget_opt.estimators.joint.independent import corrected_marginals, product_of
 from budget_opt.estimators.joint.solution import Solution
 from budget_opt.estimators.joint.unbiased import unbiased
+from budget_opt.estimators.releases.counting import Counts
 
 Rule = Literal["estimated", "bounds", "paper"]
 

@@ -8,8 +8,8 @@ from functools import reduce
 import numpy as np
 
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.simplex import nearest_shares
+from budget_opt.estimators.releases.counting import Counts
 
 
 def independent(counts: Counts, channels: Sequence[Channel]) -> FloatArray:

@@ -28,12 +28,12 @@ import numpy as np
 from scipy.special import gammaln, ive
 
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Counts
-from budget_opt.estimators.errors_of_means import is_randomized
 from budget_opt.estimators.estimate import Target
+from budget_opt.estimators.intervals.errors_of_means import is_randomized
 from budget_opt.estimators.joint.cell_errors import Law, given_law, sampled_law
 from budget_opt.estimators.joint.drawing import drawn_originals
 from budget_opt.estimators.joint.plausible import plausible_shares
+from budget_opt.estimators.releases.counting import Counts
 
 MANY_EVENTS = 1e4
 """From here on the law is normal to 1 in 10,000."""

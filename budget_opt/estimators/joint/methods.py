@@ -10,7 +10,6 @@ import numpy as np
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.default import default
 from budget_opt.estimators.joint.default_error import smoothing_judge
 from budget_opt.estimators.joint.held_out import likelihood
@@ -22,6 +21,7 @@ from budget_opt.estimators.joint.simplex import nearest_shares, simplex
 from budget_opt.estimators.joint.solution import Judge, Run, Solution
 from budget_opt.estimators.joint.truncated import truncated
 from budget_opt.estimators.joint.unbiased import unbiased
+from budget_opt.estimators.releases.counting import Counts
 
 
 @dataclass(frozen=True)

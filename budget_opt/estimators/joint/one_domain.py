@@ -16,7 +16,7 @@ import numpy as np
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray, uniform
-from budget_opt.estimators.counting import Counts
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.mechanisms.sampler import sampler_for
 
 LARGEST_DOMAIN = 10**7

@@ -19,15 +19,15 @@ import numpy as np
 
 from budget_opt.errors import NoiseError
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import Target
+from budget_opt.estimators.intervals.noise_limit import require_noise_limit
 from budget_opt.estimators.joint.drawing import drawn_originals, drawn_reports
 from budget_opt.estimators.joint.mean_errors import expected_avds
 from budget_opt.estimators.joint.metrics import variation_distance
 from budget_opt.estimators.joint.plausible import plausible_shares
 from budget_opt.estimators.joint.simplex import nearest_shares
 from budget_opt.estimators.joint.solution import Judge, OwnError, Run, Solution
-from budget_opt.estimators.noise_limit import require_noise_limit
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.model.arguments import require_whole
 from budget_opt.tables.printing import at_most
 

@@ -8,9 +8,9 @@ from itertools import combinations
 import numpy as np
 
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.held_out import likelihood_by_held_out
 from budget_opt.estimators.joint.likelihood import LikelihoodFit
+from budget_opt.estimators.releases.counting import Counts
 
 _RAKING_CYCLES = 1000
 _RAKED = 1e-9

@@ -21,9 +21,9 @@ from functools import reduce
 import numpy as np
 
 from budget_opt.estimators.channels import Channel, FloatArray, along_all, uniform
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.simplex import nearest_shares
 from budget_opt.estimators.joint.unbiased import unbiased
+from budget_opt.estimators.releases.counting import Counts
 
 _STEPS = np.linspace(0.0, 1.0, 21)
 TELLING = 2.0

@@ -21,13 +21,13 @@ import numpy as np
 
 from budget_opt.errors import InputError, NoiseError
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import Target
+from budget_opt.estimators.intervals.noise_limit import require_noise_limit, require_signal
 from budget_opt.estimators.joint.blend import squared_noise
 from budget_opt.estimators.joint.mean_errors import expected_avds
 from budget_opt.estimators.joint.methods import Method
 from budget_opt.estimators.joint.own_error import REPLICATES, require_useful
-from budget_opt.estimators.noise_limit import require_noise_limit, require_signal
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.tables.printing import at_most
 
 LARGEST_WORK = 2 * 10**9

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.unbiased import unbiased
+from budget_opt.estimators.releases.counting import Counts
 
 
 def nearest_shares(table: FloatArray) -> FloatArray:

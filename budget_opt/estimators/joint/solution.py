@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import Target
+from budget_opt.estimators.releases.counting import Counts
 
 
 @dataclass(frozen=True)

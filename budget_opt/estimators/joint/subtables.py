@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from budget_opt.errors import InputError, NoiseError
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import Estimate, Target, normal_quantile
 from budget_opt.estimators.joint.cell_errors import CellErrors, cell_errors
 from budget_opt.estimators.joint.unbiased import linear
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.estimators.unchanging import hold_arrays
 from budget_opt.model.domain import Label
 

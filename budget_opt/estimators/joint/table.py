@@ -10,7 +10,6 @@ import numpy as np
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import Estimate, Target
 from budget_opt.estimators.joint.cell_errors import CellErrors
 from budget_opt.estimators.joint.methods import Normalised, method_named
@@ -26,6 +25,7 @@ from budget_opt.estimators.joint.subtables import (
     share_of,
 )
 from budget_opt.estimators.joint.unbiased import linear
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.estimators.unchanging import hold_arrays
 from budget_opt.model.arguments import require_whole
 from budget_opt.model.domain import Label

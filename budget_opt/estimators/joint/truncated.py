@@ -15,8 +15,8 @@ from itertools import combinations
 import numpy as np
 
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.unbiased import unbiased
+from budget_opt.estimators.releases.counting import Counts
 
 
 def truncated(counts: Counts, channels: Sequence[Channel], *, normalised: bool = False) -> FloatArray:

@@ -17,8 +17,8 @@ import numpy as np
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray, along_all
-from budget_opt.estimators.counting import Counts
-from budget_opt.estimators.errors_of_means import Covariances, covariances_of_means, require_rows
+from budget_opt.estimators.intervals.errors_of_means import Covariances, covariances_of_means, require_rows
+from budget_opt.estimators.releases.counting import Counts
 
 LARGEST_COEFFICIENT = 1e100
 """Of a linear function, in size: errors are computed from squares."""

@@ -13,17 +13,17 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from budget_opt.estimators.chance_events import degrees_of
 from budget_opt.estimators.channels import FloatArray
-from budget_opt.estimators.counting import Cells
-from budget_opt.estimators.designs import Design
 from budget_opt.estimators.estimate import Target, require_target
+from budget_opt.estimators.intervals.chance_events import degrees_of
+from budget_opt.estimators.intervals.ratio import ratio_variance
 from budget_opt.estimators.matrices.covariances import SecondMoments, few_pairs, mse_of_scaled, second_moments
 from budget_opt.estimators.matrices.pair_sums import PairErrors
 from budget_opt.estimators.matrices.result import CorrelationMatrix
 from budget_opt.estimators.matrices.scored import Scored
 from budget_opt.estimators.matrices.withholding import withheld
-from budget_opt.estimators.ratio import ratio_variance
+from budget_opt.estimators.moments.designs import Design
+from budget_opt.estimators.releases.counting import Cells
 
 CLEARLY = 3.0
 """Standard errors above 0 that a corrected variance must be: nearer to 0 no interval of the ratio covers."""

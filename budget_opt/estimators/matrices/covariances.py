@@ -9,17 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from budget_opt.estimators.chance_events import FEW_EVENTS, behind, chance_events, degrees_of
 from budget_opt.estimators.channels import FloatArray
-from budget_opt.estimators.counting import Cells
-from budget_opt.estimators.designs import Design, require_products_in_range
-from budget_opt.estimators.errors_of_means import require_rows
 from budget_opt.estimators.estimate import Target, require_target
+from budget_opt.estimators.intervals.chance_events import FEW_EVENTS, behind, chance_events, degrees_of
+from budget_opt.estimators.intervals.errors_of_means import require_rows
 from budget_opt.estimators.matrices.pair_sums import PairSums, pair_sums
 from budget_opt.estimators.matrices.result import CovarianceMatrix
 from budget_opt.estimators.matrices.scored import Scored, scored
 from budget_opt.estimators.matrices.withholding import listed, withheld
-from budget_opt.estimators.moments import NO_VARIANCE, largest_moment
+from budget_opt.estimators.moments.designs import Design, require_products_in_range
+from budget_opt.estimators.moments.moment import NO_VARIANCE, largest_moment
+from budget_opt.estimators.releases.counting import Cells
 
 
 @dataclass(frozen=True)

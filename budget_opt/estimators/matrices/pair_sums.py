@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from budget_opt.estimators.channels import FloatArray
-from budget_opt.estimators.counting import Cells
-from budget_opt.estimators.errors_of_means import sampling_factor
 from budget_opt.estimators.estimate import Target
+from budget_opt.estimators.intervals.errors_of_means import sampling_factor
 from budget_opt.estimators.matrices.scored import Scored
+from budget_opt.estimators.releases.counting import Cells
 from budget_opt.tables.counting import IntArray
 
 _ROWS = 8192

@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.bootstrap import HOW, Bootstrap, single_rows
+from budget_opt.estimators.bootstrap.asked import HOW, Bootstrap, single_rows
 from budget_opt.estimators.channels import FloatArray
-from budget_opt.estimators.compacting import compacted
-from budget_opt.estimators.counting import Cells
-from budget_opt.estimators.designs import Design, designs_each, scored_attributes
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.matrices.correlations import correlation_matrix, correlations
 from budget_opt.estimators.matrices.covariances import covariance_matrix
 from budget_opt.estimators.matrices.result import CorrelationMatrix, CovarianceMatrix, PairMatrix
-from budget_opt.estimators.released import Released, Weight, open_released
+from budget_opt.estimators.moments.designs import Design, designs_each, scored_attributes
+from budget_opt.estimators.releases.compacting import compacted
+from budget_opt.estimators.releases.counting import Cells
+from budget_opt.estimators.releases.released import Released, Weight, open_released
 
 if TYPE_CHECKING:
     from budget_opt.allocation import Allocation

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.chance_events import few_note
+from budget_opt.estimators.bootstrap.replicates import Replicates
 from budget_opt.estimators.channels import FloatArray
 from budget_opt.estimators.estimate import (
     Estimate,
@@ -21,15 +21,15 @@ from budget_opt.estimators.estimate import (
     reach,
     sentence,
 )
-from budget_opt.estimators.levels import reach_of_student
+from budget_opt.estimators.intervals.chance_events import few_note
+from budget_opt.estimators.intervals.levels import reach_of_student
+from budget_opt.estimators.intervals.ratio import ratio_interval
 from budget_opt.estimators.matrices.nearest import nearest_correlation
 from budget_opt.estimators.matrices.pair_sums import PairErrors
+from budget_opt.estimators.moments.of_two import OfTwo, VarianceEstimate
+from budget_opt.estimators.moments.usefulness import Usefulness
 from budget_opt.estimators.number_texts import estimates_columns
-from budget_opt.estimators.of_two import OfTwo, VarianceEstimate
-from budget_opt.estimators.ratio import ratio_interval
-from budget_opt.estimators.replicates import Replicates
 from budget_opt.estimators.unchanging import hold_arrays
-from budget_opt.estimators.usefulness import Usefulness
 from budget_opt.tables.printing import plain_text
 from budget_opt.tables.rows import Rows
 

@@ -14,15 +14,15 @@ from typing import get_args
 
 import numpy as np
 
-from budget_opt.estimators.chance_events import chance_events
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Cells, Counts, counts_of
-from budget_opt.estimators.designs import Design
-from budget_opt.estimators.errors_of_means import covariances_of_means
 from budget_opt.estimators.estimate import Target
-from budget_opt.estimators.of_two import OfTwo, of_two
-from budget_opt.estimators.spread import Spread
-from budget_opt.estimators.usefulness import Usefulness, usefulness
+from budget_opt.estimators.intervals.chance_events import chance_events
+from budget_opt.estimators.intervals.errors_of_means import covariances_of_means
+from budget_opt.estimators.moments.designs import Design
+from budget_opt.estimators.moments.of_two import OfTwo, of_two
+from budget_opt.estimators.moments.spread import Spread
+from budget_opt.estimators.moments.usefulness import Usefulness, usefulness
+from budget_opt.estimators.releases.counting import Cells, Counts, counts_of
 
 
 @dataclass(frozen=True)

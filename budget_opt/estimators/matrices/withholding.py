@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from budget_opt.estimators.channels import FloatArray
-from budget_opt.estimators.noise_limit import require_noise_limit, require_signal
+from budget_opt.estimators.intervals.noise_limit import require_noise_limit, require_signal
 
 _NAMED = 5
 

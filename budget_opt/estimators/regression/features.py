@@ -28,7 +28,7 @@ from functools import cached_property
 import numpy as np
 
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Cells
+from budget_opt.estimators.releases.counting import Cells
 from budget_opt.tables.counting import AnyCodes
 
 Functions = Mapping[str, FloatArray]

@@ -12,7 +12,7 @@ from budget_opt.estimators.regression.linear import linear
 from budget_opt.estimators.regression.logistic import logistic
 from budget_opt.estimators.regression.opening import opened
 from budget_opt.estimators.regression.result import Family, LogisticMethod, Regression
-from budget_opt.estimators.released import Weight
+from budget_opt.estimators.releases.released import Weight
 
 if TYPE_CHECKING:
     from budget_opt.allocation import Allocation

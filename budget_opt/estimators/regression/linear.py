@@ -11,7 +11,7 @@ import numpy as np
 from budget_opt.errors import InputError, NoiseError
 from budget_opt.estimators.channels import FloatArray
 from budget_opt.estimators.estimate import Target
-from budget_opt.estimators.noise_limit import require_noise_limit, require_signal
+from budget_opt.estimators.intervals.noise_limit import require_noise_limit, require_signal
 from budget_opt.estimators.regression.basis import Basis, basis_of
 from budget_opt.estimators.regression.features import Functions, features_of, first_of, product_of
 from budget_opt.estimators.regression.least_squares import LeastSquares, least_squares, variance_of

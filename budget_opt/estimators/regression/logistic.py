@@ -14,7 +14,7 @@ from scipy.special import xlogy
 from budget_opt.errors import InputError, NoiseError
 from budget_opt.estimators.channels import FloatArray
 from budget_opt.estimators.estimate import Target
-from budget_opt.estimators.noise_limit import require_noise_limit, require_signal
+from budget_opt.estimators.intervals.noise_limit import require_noise_limit, require_signal
 from budget_opt.estimators.regression.agreement import agreement_of
 from budget_opt.estimators.regression.basis import Basis, basis_of
 from budget_opt.estimators.regression.corrected_score import corrected_score

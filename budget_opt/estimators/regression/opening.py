@@ -11,10 +11,7 @@ import numpy as np
 
 from budget_opt.errors import InputError, ProblemError
 from budget_opt.estimators.channels import Channel, FloatArray, uniform
-from budget_opt.estimators.compacting import compacted
-from budget_opt.estimators.counting import Cells
-from budget_opt.estimators.designs import designs_of, scores_by_name
-from budget_opt.estimators.naming import require_known
+from budget_opt.estimators.moments.designs import designs_of, scores_by_name
 from budget_opt.estimators.regression.functions import is_category_call
 from budget_opt.estimators.regression.terms import (
     Axis,
@@ -23,7 +20,10 @@ from budget_opt.estimators.regression.terms import (
     refused,
     require_plain_products,
 )
-from budget_opt.estimators.released import Released, Weight, open_released
+from budget_opt.estimators.releases.compacting import compacted
+from budget_opt.estimators.releases.counting import Cells
+from budget_opt.estimators.releases.naming import require_known
+from budget_opt.estimators.releases.released import Released, Weight, open_released
 from budget_opt.model.formulas.factor import FormulaError
 from budget_opt.model.formulas.parsing import Model, parse_formula
 from budget_opt.tables.counting import AnyCodes

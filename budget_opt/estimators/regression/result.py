@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from scipy.special import stdtrit
 
 from budget_opt.estimators.estimate import Target, finite_or_none, normal_quantile
-from budget_opt.estimators.naming import require_known
 from budget_opt.estimators.regression.shown import shown_interval
+from budget_opt.estimators.releases.naming import require_known
 from budget_opt.tables.printing import plain_text
 from budget_opt.tables.rows import Rows
 

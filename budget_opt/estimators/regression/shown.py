@@ -26,7 +26,7 @@ from scipy.special import log_ndtr
 
 from budget_opt.estimators.channels import FloatArray
 from budget_opt.estimators.estimate import normal_quantile
-from budget_opt.estimators.ratio import ratio_interval
+from budget_opt.estimators.intervals.ratio import ratio_interval
 
 BoolArray = npt.NDArray[np.bool_]
 

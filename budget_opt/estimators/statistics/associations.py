@@ -14,7 +14,7 @@ from budget_opt.errors import InputError, NoiseError
 from budget_opt.estimators.channels import FloatArray
 from budget_opt.estimators.estimate import Target, finite_or_none, sentence
 from budget_opt.estimators.number_texts import estimates_columns, number_text
-from budget_opt.estimators.released import Released
+from budget_opt.estimators.releases.released import Released
 from budget_opt.estimators.statistics.estimating import pair_estimate
 from budget_opt.estimators.statistics.results import StatisticEstimate
 from budget_opt.estimators.unchanging import hold_arrays

@@ -22,10 +22,10 @@ import numpy as np
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray, along_all
-from budget_opt.estimators.counting import Counts
-from budget_opt.estimators.errors_of_means import is_randomized
 from budget_opt.estimators.estimate import Target
+from budget_opt.estimators.intervals.errors_of_means import is_randomized
 from budget_opt.estimators.joint.cell_errors import least_variances
+from budget_opt.estimators.releases.counting import Counts
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import numpy as np
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import Target, require_target
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.estimators.statistics.corrected import CorrectedTable, corrected_table
 from budget_opt.estimators.statistics.divergence import (
     Divergence,

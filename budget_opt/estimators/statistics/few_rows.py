@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from budget_opt.errors import NoiseError
-from budget_opt.estimators.noise_limit import require_noise_limit, require_signal
+from budget_opt.estimators.intervals.noise_limit import require_noise_limit, require_signal
 from budget_opt.estimators.statistics.corrected import CorrectedTable
 from budget_opt.estimators.statistics.smoothing import near_zero
 

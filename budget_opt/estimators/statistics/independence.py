@@ -22,8 +22,8 @@ from scipy import stats
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import sentence
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.estimators.statistics.corrected import CorrectedTable, corrected_table
 from budget_opt.estimators.statistics.null_weights import (
     Margin,

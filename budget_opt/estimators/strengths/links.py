@@ -26,7 +26,7 @@ from functools import cached_property
 
 import numpy as np
 
-from budget_opt.estimators.counting import FloatArray
+from budget_opt.estimators.releases.counting import FloatArray
 
 _ROUNDING = 1e-12
 """Strengths of doubles below are rounding: a table of exact independence has none."""

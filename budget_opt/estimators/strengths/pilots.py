@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.counting import FloatArray
+from budget_opt.estimators.releases.counting import FloatArray
 from budget_opt.estimators.strengths.links import Axis, Link, link
 from budget_opt.mechanisms.discrete_laplace import Below, discrete_laplace, noise_variance
 from budget_opt.mechanisms.exact import exact

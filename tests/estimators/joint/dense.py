@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 
 from budget_opt.estimators.channels import Channel, uniform
-from budget_opt.estimators.counting import Counts
+from budget_opt.estimators.releases.counting import Counts
 from tests.estimators.release_model import FloatArray, IntArray
 
 NAMES = "abcdefgh"

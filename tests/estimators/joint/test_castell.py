@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, along_all, uniform
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.independent import corrected_marginals, independent, product_of
 from budget_opt.estimators.joint.metrics import (
     average_variation_distance,
@@ -22,6 +21,7 @@ from budget_opt.estimators.joint.metrics import (
 from budget_opt.estimators.joint.one_domain import channel_of_domain, one_domain
 from budget_opt.estimators.joint.truncated import truncated, truncated_table
 from budget_opt.estimators.joint.unbiased import unbiased
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.mechanisms.sampler import sampler_for
 
 seeds = st.integers(0, 2**32 - 1)

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from budget_opt.estimators.channels import Channel, uniform
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import Target, normal_quantile
 from budget_opt.estimators.joint.agreement import power_factors
 from budget_opt.estimators.joint.cell_errors import FEW_EVENTS, cell_errors, given_law, sampled_law
 from budget_opt.estimators.joint.drawing import drawn_originals, drawn_reports
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.mechanisms.randomized_response import retention
 from tests.estimators.joint.dense import NAMES, channels, counts, matrix
 from tests.estimators.release_model import FloatArray, skewed, sparse

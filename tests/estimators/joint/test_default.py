@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget_opt.estimators.channels import Channel, along_all, uniform
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.default import default
 from budget_opt.estimators.joint.default_error import MOST_MISFIT, squared_lacks
 from budget_opt.estimators.joint.drawing import drawn_originals, drawn_reports
@@ -16,6 +15,7 @@ from budget_opt.estimators.joint.independent import independent, product_of
 from budget_opt.estimators.joint.methods import METHODS
 from budget_opt.estimators.joint.metrics import variation_distance
 from budget_opt.estimators.joint.simplex import simplex
+from budget_opt.estimators.releases.counting import Counts
 from tests.estimators.joint.dense import channels, counts, random_counts
 from tests.estimators.release_model import FloatArray
 

@@ -9,11 +9,11 @@ import pytest
 
 from benchmarks.joint_data import Data, all_data
 from budget_opt.estimators.channels import Channel, uniform
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.default import default
 from budget_opt.estimators.joint.default_error import smoothing_judge
 from budget_opt.estimators.joint.independent import independent
 from budget_opt.estimators.joint.metrics import variation_distance
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.mechanisms.sampler import sampler_for
 from budget_opt.tables.counting import joint_counts
 

@@ -7,11 +7,11 @@ import pytest
 from scipy import stats
 
 from budget_opt.estimators.channels import Channel, along_all
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.drawing import drawn_originals, drawn_reports
 from budget_opt.estimators.joint.held_out import INDEPENDENCE, folds, likelihood, likelihood_by_held_out
 from budget_opt.estimators.joint.likelihood import maximum_likelihood, product_start, step_of
 from budget_opt.estimators.joint.metrics import variation_distance
+from budget_opt.estimators.releases.counting import Counts
 from tests.estimators.joint.dense import channels, counts, random_counts
 from tests.estimators.release_model import FloatArray
 

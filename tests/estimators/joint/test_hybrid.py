@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, along_all, uniform
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.error_bounds import (
     dependence_bound,
     independent_bound,
@@ -31,6 +30,7 @@ from budget_opt.estimators.joint.hybrid_thresholds import LARGEST_EPSILON, LEAST
 from budget_opt.estimators.joint.independent import independent, product_of
 from budget_opt.estimators.joint.metrics import variation_distance
 from budget_opt.estimators.joint.unbiased import unbiased
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.mechanisms.randomized_response import retention
 from tests.estimators.joint.test_castell import channels_of, counts_of, dense_inverse
 from tests.estimators.release_model import design, release, skewed

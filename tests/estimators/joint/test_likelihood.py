@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget_opt.estimators.channels import Channel, along_all, uniform
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.likelihood import cycle_of, maximum_likelihood, product_start, step_of
 from budget_opt.estimators.joint.methods import METHODS
 from budget_opt.estimators.joint.unbiased import unbiased
+from budget_opt.estimators.releases.counting import Counts
 from tests.estimators.joint.dense import channels, counts, matrix, random_counts
 from tests.estimators.release_model import FloatArray
 

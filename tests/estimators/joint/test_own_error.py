@@ -9,7 +9,6 @@ import pytest
 
 from budget_opt.errors import InputError, NoiseError
 from budget_opt.estimators.channels import Channel, along_all
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.joint.cell_errors import cell_errors
 from budget_opt.estimators.joint.drawing import drawn_originals, drawn_reports
@@ -17,6 +16,7 @@ from budget_opt.estimators.joint.methods import METHODS, method_named
 from budget_opt.estimators.joint.metrics import variation_distance
 from budget_opt.estimators.joint.own_error import Bootstrap, require_useful
 from budget_opt.estimators.joint.unbiased import unbiased
+from budget_opt.estimators.releases.counting import Counts
 from tests.estimators.joint.dense import channels, counts, matrix
 from tests.estimators.release_model import FloatArray, skewed, sparse
 

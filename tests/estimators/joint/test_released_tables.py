@@ -17,12 +17,12 @@ import pytest
 
 import budget_opt as bo
 from budget_opt.estimators.channels import Channel, uniform
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.joint.drawing import drawn_reports
 from budget_opt.estimators.joint.estimating import TableOptions, estimate_table
 from budget_opt.estimators.joint.methods import METHODS
 from budget_opt.estimators.joint.metrics import variation_distance
-from budget_opt.estimators.released import open_released
+from budget_opt.estimators.releases.counting import Counts
+from budget_opt.estimators.releases.released import open_released
 from budget_opt.mechanisms.randomized_response import retention
 
 SIGMAS = 6.0

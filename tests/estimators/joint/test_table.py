@@ -12,7 +12,6 @@ import pytest
 from budget_opt.allocation import Allocation, allocation_from
 from budget_opt.errors import InputError, NoiseError
 from budget_opt.estimators.channels import Channel, along_all
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.joint.cell_errors import cell_errors
 from budget_opt.estimators.joint.estimating import (
@@ -23,7 +22,8 @@ from budget_opt.estimators.joint.estimating import (
 )
 from budget_opt.estimators.joint.table import TableEstimate
 from budget_opt.estimators.joint.unbiased import linear
-from budget_opt.estimators.released import Released, open_released
+from budget_opt.estimators.releases.counting import Counts
+from budget_opt.estimators.releases.released import Released, open_released
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.priorities import all_pairs
 from budget_opt.model.problem import Problem

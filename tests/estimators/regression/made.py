@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from budget_opt.estimators.channels import Channel, uniform
-from budget_opt.estimators.counting import Cells, Counts
 from budget_opt.estimators.regression.opening import Opened, model_of
 from budget_opt.estimators.regression.terms import Axis, columns_of
+from budget_opt.estimators.releases.counting import Cells, Counts
 from tests.estimators.release_model import FloatArray, IntArray
 
 Retentions = Mapping[str, float]

@@ -12,12 +12,12 @@ import statsmodels.api as sm
 
 from budget_opt.errors import InputError, NoiseError
 from budget_opt.estimators.channels import Channel, uniform
-from budget_opt.estimators.counting import Cells, Counts
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.regression.basis import basis_of
 from budget_opt.estimators.regression.features import features_of
 from budget_opt.estimators.regression.linear import linear
 from budget_opt.estimators.regression.terms import function_of
+from budget_opt.estimators.releases.counting import Cells, Counts
 from tests.estimators.regression.made import matrix_of, one_cell, opened_of, records_of
 from tests.estimators.release_model import design, matrix, release, skewed
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from budget_opt.estimators.counting import Cells
 from budget_opt.estimators.regression.features import Features, features_of
 from budget_opt.estimators.regression.least_squares import least_squares
 from budget_opt.estimators.regression.slopes import LEAST_SIGNAL, coefficient_of
 from budget_opt.estimators.regression.symmetric import is_definite
+from budget_opt.estimators.releases.counting import Cells
 from tests.estimators.regression.made import matrix_of, one_cell, opened_of
 from tests.estimators.release_model import design, matrix, release, released_shares, skewed, sparse
 

@@ -16,8 +16,8 @@ from scipy.optimize import minimize, root
 from scipy.special import expit, logsumexp
 
 from budget_opt.errors import InputError, NoiseError
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.regression.logistic import logistic
+from budget_opt.estimators.releases.counting import Counts
 from tests.estimators.regression.made import matrix_of, opened_of, records_of
 from tests.estimators.release_model import design, matrix, release, released_shares
 

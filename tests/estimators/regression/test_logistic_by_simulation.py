@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.regression import logistic
+from budget_opt.estimators.releases.counting import Counts
 from tests.estimators.regression.made import opened_of
 from tests.estimators.release_model import design, release, released_shares
 

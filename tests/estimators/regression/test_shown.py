@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from budget_opt.estimators.ratio import ratio_interval
+from budget_opt.estimators.intervals.ratio import ratio_interval
 from budget_opt.estimators.regression.shown import shown_interval
 
 RELEASES = 40_000

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from budget_opt.estimators.channels import Channel, FloatArray, uniform
-from budget_opt.estimators.designs import Design
 from budget_opt.estimators.estimate import Target
+from budget_opt.estimators.moments.designs import Design
 from budget_opt.estimators.statistics.corrected import CorrectedTable
 from budget_opt.estimators.statistics.plain import plain_entropy, plain_information, plain_phi_square
 from tests.estimators.release_model import release, released_shares

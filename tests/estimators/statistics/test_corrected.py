@@ -9,8 +9,8 @@ import pytest
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import FloatArray
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import Target
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.estimators.statistics.corrected import CorrectedTable, corrected_table
 from tests.estimators.release_model import matrix
 from tests.estimators.statistics.simulation import channels_of, designs

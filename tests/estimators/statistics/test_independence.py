@@ -12,7 +12,7 @@ from scipy import stats
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray, along_all
-from budget_opt.estimators.counting import Counts
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.estimators.statistics import independence
 from budget_opt.estimators.statistics.independence import Method, independence_test
 from budget_opt.estimators.statistics.plain import plain_phi_square

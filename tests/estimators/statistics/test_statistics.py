@@ -18,8 +18,8 @@ from scipy import stats
 import budget_opt as bo
 from budget_opt.errors import InputError, NoiseError
 from budget_opt.estimators.channels import Channel, uniform
-from budget_opt.estimators.counting import Counts
 from budget_opt.estimators.estimate import Target
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.estimators.statistics.estimating import entropy_estimate, pair_estimate
 from budget_opt.model.moment import Survey
 from tests.estimators.release_model import IntArray, release, released_shares

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from budget_opt.errors import InputError
+from budget_opt.estimators.bootstrap.redrawing import plausible_truths, redrawn_reports, resampled_rows
+from budget_opt.estimators.bootstrap.replicates import Replicates
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.compacting import compacted
-from budget_opt.estimators.counting import LARGEST_TABLE, Cells, Counts, cells_of_counts, counts_of
 from budget_opt.estimators.estimate import Target
-from budget_opt.estimators.naming import require_weight
-from budget_opt.estimators.redrawing import plausible_truths, redrawn_reports, resampled_rows
-from budget_opt.estimators.released import Weight
-from budget_opt.estimators.replicates import Replicates
+from budget_opt.estimators.releases.compacting import compacted
+from budget_opt.estimators.releases.counting import LARGEST_TABLE, Cells, Counts, cells_of_counts, counts_of
+from budget_opt.estimators.releases.naming import require_weight
+from budget_opt.estimators.releases.released import Weight
 from budget_opt.model.arguments import require
 from budget_opt.tables.counting import IntArray
 

@@ -11,7 +11,7 @@ from budget_opt.allocation.allocation import AllocatedAttribute, Allocation
 from budget_opt.allocation.columns import other_columns
 from budget_opt.errors import DataError
 from budget_opt.estimators.channels import Channel
-from budget_opt.estimators.counting import Cells, Counts
+from budget_opt.estimators.releases.counting import Cells, Counts
 from budget_opt.tables.binomial import least_of_possible
 from budget_opt.tables.joint_shares import least_share
 from budget_opt.tables.source import Source, listed, require_columns

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray, along_all
-from budget_opt.estimators.counting import Cells, Counts
 from budget_opt.estimators.estimate import Target
+from budget_opt.estimators.releases.counting import Cells, Counts
 
 _ROUNDING = 1e-9
 

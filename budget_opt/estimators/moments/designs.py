@@ -18,7 +18,7 @@ import numpy as np
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray, channel_of
-from budget_opt.estimators.naming import hint, shown
+from budget_opt.estimators.releases.naming import hint, shown
 
 if TYPE_CHECKING:
     from budget_opt.allocation import AllocatedAttribute, Allocation

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.bootstrap import Bootstrap, single_rows
+from budget_opt.estimators.bootstrap.asked import Bootstrap, single_rows
 from budget_opt.estimators.channels import FloatArray
-from budget_opt.estimators.compacting import compacted
-from budget_opt.estimators.counting import Cells
-from budget_opt.estimators.designs import Design, designs_of, scores_by_name
 from budget_opt.estimators.estimate import Target
-from budget_opt.estimators.moment_estimates import MomentEstimates
-from budget_opt.estimators.moments import largest_moment, moment_from_cells
-from budget_opt.estimators.naming import shown
-from budget_opt.estimators.noise_limit import require_signal
-from budget_opt.estimators.released import Weight, open_released
+from budget_opt.estimators.intervals.noise_limit import require_signal
+from budget_opt.estimators.moments.designs import Design, designs_of, scores_by_name
+from budget_opt.estimators.moments.moment import largest_moment, moment_from_cells
+from budget_opt.estimators.moments.moment_estimates import MomentEstimates
+from budget_opt.estimators.releases.compacting import compacted
+from budget_opt.estimators.releases.counting import Cells
+from budget_opt.estimators.releases.naming import shown
+from budget_opt.estimators.releases.released import Weight, open_released
 from budget_opt.model.arguments import as_list
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.levels import require_level
+from budget_opt.estimators.intervals.levels import require_level
 
 
 @dataclass(frozen=True, eq=False)

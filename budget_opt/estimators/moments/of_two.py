@@ -12,10 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from budget_opt.estimators.counting import Counts
-from budget_opt.estimators.designs import Design
 from budget_opt.estimators.estimate import Estimate, Target
 from budget_opt.estimators.joint.cell_errors import CellErrors, cell_errors
+from budget_opt.estimators.moments.designs import Design
+from budget_opt.estimators.releases.counting import Counts
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from budget_opt.errors import DataError
-from budget_opt.estimators.counting import Cells, codes_of
+from budget_opt.estimators.releases.counting import Cells, codes_of
 from budget_opt.model.domain import Domain, Label
 from budget_opt.tables.counting import AnyCodes, FloatArray, IntArray, index_type, joint_sums
 from budget_opt.tables.findings import Findings

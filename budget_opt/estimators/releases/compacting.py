@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from budget_opt.estimators.channels import Channel
-from budget_opt.estimators.counting import LARGEST_TABLE, Cells, counts_of
+from budget_opt.estimators.releases.counting import LARGEST_TABLE, Cells, counts_of
 
 
 def compacted(cells: Cells, channels: Sequence[Channel]) -> Cells:

@@ -17,20 +17,20 @@ import numpy as np
 import numpy.typing as npt
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.chance_events import behind, chance_events, degrees_of, few_note
 from budget_opt.estimators.channels import FloatArray
-from budget_opt.estimators.counting import Cells, cells_of_codes, cells_of_counts, counts_of
-from budget_opt.estimators.designs import Design, require_products_in_range
-from budget_opt.estimators.errors_of_means import (
+from budget_opt.estimators.estimate import MomentEstimate, Target, require_target
+from budget_opt.estimators.intervals.chance_events import behind, chance_events, degrees_of, few_note
+from budget_opt.estimators.intervals.errors_of_means import (
     is_randomized,
     larger,
     require_rows,
     sampling_factor,
 )
-from budget_opt.estimators.estimate import MomentEstimate, Target, require_target
-from budget_opt.estimators.of_two import of_two
-from budget_opt.estimators.spread import Spread, effective_rows, spreads_of
-from budget_opt.estimators.usefulness import usefulness_of_scaled
+from budget_opt.estimators.moments.designs import Design, require_products_in_range
+from budget_opt.estimators.moments.of_two import of_two
+from budget_opt.estimators.moments.spread import Spread, effective_rows, spreads_of
+from budget_opt.estimators.moments.usefulness import usefulness_of_scaled
+from budget_opt.estimators.releases.counting import Cells, cells_of_codes, cells_of_counts, counts_of
 from budget_opt.tables.counting import AnyCodes
 
 NO_VARIANCE = "the corrected variance of {} is not positive: no effective n"

@@ -10,8 +10,8 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.count_checks import LARGEST_BYTES
-from budget_opt.estimators.counting import Counts
+from budget_opt.estimators.releases.count_checks import LARGEST_BYTES
+from budget_opt.estimators.releases.counting import Counts
 from budget_opt.model.documents import format_faults
 from budget_opt.model.values import LARGEST_INTEGER
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray
-from budget_opt.estimators.counting import Cells, Counts
 from budget_opt.estimators.joint.likelihood import maximum_likelihood
+from budget_opt.estimators.releases.counting import Cells, Counts
 from budget_opt.tables.counting import IntArray
 
 

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, channel_of, uniform
-from budget_opt.estimators.count_checks import require_size
-from budget_opt.estimators.counting import Cells, Counts, FloatArray, counts_of
-from budget_opt.estimators.fit import (
+from budget_opt.estimators.releases.count_checks import require_size
+from budget_opt.estimators.releases.counting import Cells, Counts, FloatArray, counts_of
+from budget_opt.estimators.releases.fit import (
     LARGEST_JUDGED,
     require_possible_shares,
     require_possible_table,
     require_released_columns,
 )
-from budget_opt.estimators.naming import require_distinct, require_known, require_weight
-from budget_opt.estimators.reading import ReadRows, Wanted, read_rows
+from budget_opt.estimators.releases.naming import require_distinct, require_known, require_weight
+from budget_opt.estimators.releases.reading import ReadRows, Wanted, read_rows
 from budget_opt.model.domain import Label
 from budget_opt.tables.counting import AnyCodes, IntArray
 from budget_opt.tables.public_columns import SMALLEST_WEIGHT

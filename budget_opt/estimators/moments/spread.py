@@ -19,8 +19,8 @@ from functools import cached_property
 import numpy as np
 
 from budget_opt.estimators.channels import FloatArray
-from budget_opt.estimators.counting import Cells
-from budget_opt.estimators.designs import Design
+from budget_opt.estimators.moments.designs import Design
+from budget_opt.estimators.releases.counting import Cells
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from budget_opt.errors import DataError, InputError
-from budget_opt.estimators.count_checks import (
+from budget_opt.estimators.releases.count_checks import (
     LARGEST_SQUARES,
     LARGEST_SUM,
     LARGEST_TOTAL,
@@ -237,14 +237,14 @@ class Counts:
 
     def to_dict(self) -> dict[str, Any]:
         """The counts as plain values for JSON; integers above 2^53 are decimal strings."""
-        from budget_opt.estimators.count_documents import document_of
+        from budget_opt.estimators.releases.count_documents import document_of
 
         return document_of(self)
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Counts:
         """The counts of a parsed document; raises `InputError` for one that `to_dict` did not make."""
-        from budget_opt.estimators.count_documents import counts_of_document
+        from budget_opt.estimators.releases.count_documents import counts_of_document
 
         return counts_of_document(document)
 

@@ -1,0 +1,1 @@
+"""Replicates of an estimate, on request."""

@@ -1,0 +1,1 @@
+"""Corrected cross-moments with standard errors."""

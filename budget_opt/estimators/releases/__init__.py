@@ -1,0 +1,1 @@
+"""A release as every estimate sees it: read once, checked against its allocation, counted."""
