@@ -331,4 +331,5 @@ def test_a_release_is_what_an_estimator_takes() -> None:
     found = open_released(frame(), allocation(), NAMES)
     assert isinstance(found, Released)
     assert found.cells("age", "smoker").effective == pytest.approx(found.counts("smoker").effective)
-    assert found.notes == ()
+    assert found.notes == found.counts("smoker").notes == ("survey weights: share",)
+    assert open_released(frame(), allocation(), NAMES, False).notes == ()

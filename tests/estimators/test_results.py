@@ -174,3 +174,11 @@ def test_names_are_never_read_as_markup() -> None:
     )
     for one in told:
         assert "[b]" in str(one)
+
+
+TABLES = ("moments", "covariance", "correlation", "group means", "marginals", "table", "statistic")
+
+
+@pytest.mark.parametrize("name", [*TABLES, "associations", "regression"])
+def test_a_result_says_once_which_survey_weights_it_rests_on(name: str) -> None:
+    assert str(RESULTS[name]()).count("Survey weights: share.") == 1

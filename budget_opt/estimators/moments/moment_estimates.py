@@ -73,9 +73,8 @@ class MomentEstimates(Rows, Sequence[MomentEstimate]):
 
         first = Column("moment", [moment.label for moment in self.moments])
         columns = estimates_columns("corrected", self.rows(level), level, retention=True)
-        weighted = "" if self.weighted_by is None else f"Survey weights: {self.weighted_by}."
-        told = (circumstances(self.n, self.target), weighted, *map(sentence, self.notes))
-        return Group(WideTable(first, columns), *(Text(line) for line in told if line))
+        told = (circumstances(self.n, self.target), *map(sentence, self.notes))
+        return Group(WideTable(first, columns), *map(Text, told))
 
     def __str__(self) -> str:
         return plain_text(self.renderable())

@@ -69,7 +69,8 @@ class Released:
         known = {one.name: one for one in self.allocation.attributes if one.name in names}
         public = len(known) < len(names)
         digests = () if public else tuple(randomized_as(known[name]) for name in names)
-        return replace(counted, randomized_as=digests, weighted_by=self.weighted_by)
+        notes = tuple(dict.fromkeys((*counted.notes, *self.notes)))
+        return replace(counted, randomized_as=digests, weighted_by=self.weighted_by, notes=notes)
 
     def channels_of(self, *names: str) -> tuple[Channel, ...]:
         """The channels of these attributes, in this order."""
@@ -118,6 +119,11 @@ def open_released(
         notes, weighted_by = (), _weight_column(weight, allocation)
         rows = _from_table(released, allocation, names, weighted_by, numbers)
     require_possible_shares({name: known[name] for name in channels}, rows.cells, rows.names)
+    if rows.cells.weights is not None:
+        told = (
+            "survey weights: those of the counts" if weighted_by is None else f"survey weights: {weighted_by}"
+        )
+        notes = tuple(dict.fromkeys((*notes, told)))
     labels = {name: known[name].domain.labels for name in channels} | dict(rows.labels)
     channels |= {name: Channel(name, 1.0, uniform(len(rows.labels[name]))) for name in rows.labels}
     codes = dict(zip(rows.names, rows.cells.codes, strict=True))

@@ -103,7 +103,7 @@ class Associations(Rows):
         yield from map(sentence, self.notes)
         if len(self.pairs) > _PRINTED:
             yield f"{len(self.pairs) - _PRINTED:,} more pairs are in rows()."
-        noted = sum(bool(one.notes) for one in self.pairs)
+        noted = sum(not set(one.notes) <= set(self.notes) for one in self.pairs)
         if noted:
             yield (
                 f"{noted} of {len(self.pairs)} pairs have notes, such as cells near 0 by which an interval "
@@ -161,7 +161,7 @@ def associations_of(
         target=target,
         n=released.n,
         pairs=tuple(pairs),
-        notes=_withheld(noise, noise_limit),
+        notes=(*_withheld(noise, noise_limit), *released.notes),
     )
 
 

@@ -214,5 +214,5 @@ def _notes(expected: FloatArray, counts: Counts, method: Method, permutations: i
             f"the least expected count is {least:.2g}: the chi-squares are an approximation.{way_out}"
         )
     if counts.weights is not None:
-        notes.append("survey weights: statistic by Kish's effective n, null by Rao and Scott")
+        notes.append("with weights: statistic by Kish's effective n, null by Rao and Scott")
     return tuple(notes)
