@@ -78,6 +78,8 @@ class Killable:
 
     def __enter__(self) -> Self:
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+        # a module that is compiled and kept in one run and not in the next would shift the steps
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"
         command = [sys.executable, __file__]
         self._server = subprocess.Popen(
             command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
