@@ -35,16 +35,10 @@ def covariance(  # noqa: PLR0913 (each a word that users type)
     from budget_opt.estimators.matrices import released_matrices
 
     require_release(released, allocation, attributes)
-    return released_matrices.covariance(
-        released,
-        allocation,
-        attributes,
-        target=target,
-        scores=scores,
-        weight=weight,
-        noise_limit=noise_limit,
-        bootstrap=bootstrap_of(bootstrap, rng),
+    options = released_matrices.MatrixOptions(
+        target, scores, weight, noise_limit, bootstrap_of(bootstrap, rng)
     )
+    return released_matrices.covariance(released, allocation, attributes, options)
 
 
 def correlation(  # noqa: PLR0913 (each a word that users type)
@@ -68,13 +62,7 @@ def correlation(  # noqa: PLR0913 (each a word that users type)
     from budget_opt.estimators.matrices import released_matrices
 
     require_release(released, allocation, attributes)
-    return released_matrices.correlation(
-        released,
-        allocation,
-        attributes,
-        target=target,
-        scores=scores,
-        weight=weight,
-        noise_limit=noise_limit,
-        bootstrap=bootstrap_of(bootstrap, rng),
+    options = released_matrices.MatrixOptions(
+        target, scores, weight, noise_limit, bootstrap_of(bootstrap, rng)
     )
+    return released_matrices.correlation(released, allocation, attributes, options)

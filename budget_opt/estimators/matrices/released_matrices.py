@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from budget_opt.errors import InputError
@@ -25,44 +25,44 @@ MatrixT = TypeVar("MatrixT", bound=PairMatrix)
 Scores = Mapping[str, Sequence[float]] | None
 
 
-def covariance(  # noqa: PLR0913 (each a word that users type)
-    released: Any,
-    allocation: Allocation,
-    attributes: Sequence[str],
-    *,
-    target: Target,
-    scores: Scores,
-    weight: Weight,
-    noise_limit: float,
-    bootstrap: Bootstrap | None,
+@dataclass(frozen=True)
+class MatrixOptions:
+    """What holds for every entry of a matrix; see `bo.estimate.covariance`."""
+
+    target: Target
+    scores: Scores
+    weight: Weight
+    noise_limit: float
+    bootstrap: Bootstrap | None
+
+
+def covariance(
+    released: Any, allocation: Allocation, attributes: Sequence[str], options: MatrixOptions
 ) -> CovarianceMatrix:
     """See `bo.estimate.covariance`."""
-    designs = _designs(allocation, attributes, scores)
-    opened = _opened(released, allocation, designs, weight, bootstrap)
-    cells = opened.cells(*(design.name for design in designs))
-    found = covariance_matrix(compacted(cells, designs), designs, target, noise_limit)
-    found = replace(found, notes=(*found.notes, *opened.notes))
-    return _drawn_again(found, _covariances, cells, designs, bootstrap)
+    opened, designs = _opened(released, allocation, attributes, options)
+    return _estimated(opened, designs, options, covariance_matrix, _covariances)
 
 
-def correlation(  # noqa: PLR0913 (each a word that users type)
-    released: Any,
-    allocation: Allocation,
-    attributes: Sequence[str],
-    *,
-    target: Target,
-    scores: Scores,
-    weight: Weight,
-    noise_limit: float,
-    bootstrap: Bootstrap | None,
+def correlation(
+    released: Any, allocation: Allocation, attributes: Sequence[str], options: MatrixOptions
 ) -> CorrelationMatrix:
     """See `bo.estimate.correlation`."""
-    designs = _designs(allocation, attributes, scores)
-    opened = _opened(released, allocation, designs, weight, bootstrap)
+    opened, designs = _opened(released, allocation, attributes, options)
+    return _estimated(opened, designs, options, correlation_matrix, correlations)
+
+
+def _estimated(
+    opened: Released,
+    designs: Sequence[Design],
+    options: MatrixOptions,
+    made: Callable[[Cells, Sequence[Design], Target, float], MatrixT],
+    statistic: Callable[[Cells, Sequence[Design]], FloatArray],
+) -> MatrixT:
     cells = opened.cells(*(design.name for design in designs))
-    found = correlation_matrix(compacted(cells, designs), designs, target, noise_limit)
+    found = made(compacted(cells, designs), designs, options.target, options.noise_limit)
     found = replace(found, notes=(*found.notes, *opened.notes))
-    return _drawn_again(found, correlations, cells, designs, bootstrap)
+    return _drawn_again(found, statistic, cells, designs, options.bootstrap)
 
 
 def _designs(allocation: Allocation, attributes: Sequence[str], scores: Scores) -> tuple[Design, ...]:
@@ -77,15 +77,12 @@ def _designs(allocation: Allocation, attributes: Sequence[str], scores: Scores) 
 
 
 def _opened(
-    released: Any,
-    allocation: Allocation,
-    designs: Sequence[Design],
-    weight: Weight,
-    bootstrap: Bootstrap | None,
-) -> Released:
+    released: Any, allocation: Allocation, attributes: Sequence[str], options: MatrixOptions
+) -> tuple[Released, tuple[Design, ...]]:
+    designs = _designs(allocation, attributes, options.scores)
     names = [design.name for design in designs]
-    numbers = single_rows(released, allocation, weight, bootstrap)
-    return open_released(released, allocation, names, weight=weight, numbers=numbers)
+    numbers = single_rows(released, allocation, options.weight, options.bootstrap)
+    return open_released(released, allocation, names, weight=options.weight, numbers=numbers), designs
 
 
 def _covariances(cells: Cells, designs: Sequence[Design]) -> FloatArray:
