@@ -21,6 +21,7 @@ from budget_opt.errors import DataError, InputError
 from budget_opt.estimators.estimate import MomentEstimate, Target
 from budget_opt.estimators.moments.designs import designs_of
 from budget_opt.estimators.moments.moment import moment_from_cells, moment_from_codes, moment_from_counts
+from budget_opt.estimators.moments.options import MomentOptions
 from budget_opt.estimators.moments.released_moments import moments
 from budget_opt.estimators.releases.counting import cells_of_codes
 from budget_opt.model.attribute import Attribute
@@ -284,26 +285,35 @@ def test_a_released_table_of_any_kind_gives_the_estimate_of_its_codes(
         released = tmp_path / "released.parquet"
         pyarrow.parquet.write_table(table, released)
     scores = {"region": [0.0, 1.0, 0.0]}
-    got = moments(released, allocation, [("smoker", "age"), ("age", "region"), ("age",)], scores=scores)
+    got = moments(
+        released, allocation, [("smoker", "age"), ("age", "region"), ("age",)], MomentOptions(scores=scores)
+    )
     expected = [
         moment_from_codes(codes, designs_of(allocation, ("smoker", "age"))),
         moment_from_codes(codes, designs_of(allocation, ("age", "region"), scores)),
         moment_from_codes(codes, designs_of(allocation, ("age",))),
     ]
     assert list(got) == expected
-    assert moments(released, allocation, [("smoker", "age")], target="data")[0].target == "data"
+    assert (
+        moments(released, allocation, [("smoker", "age")], MomentOptions(target="data"))[0].target == "data"
+    )
 
 
 def test_a_table_that_was_not_released_under_the_allocation_is_refused(allocation: Allocation) -> None:
     sound = {"age": ["[18, 30)"] * 3, "region": ["north"] * 3}
     table = pa.table({"smoker": ["yes", "canary", "no"], **sound})
     with pytest.raises(DataError, match="smoker") as caught:
-        moments(table, allocation, [("smoker",)])
+        moments(table, allocation, [("smoker",)], MomentOptions())
     assert "canary" not in str(caught.value)
     with pytest.raises(DataError, match="no column 'age'"):
-        moments(table.drop_columns("age"), allocation, [("smoker",)])
+        moments(table.drop_columns("age"), allocation, [("smoker",)], MomentOptions())
 
 
 def test_scores_of_an_attribute_that_no_moment_has_are_refused(allocation: Allocation) -> None:
     with pytest.raises(InputError, match="'region' is not an attribute of the moments asked for"):
-        moments(pa.table({"smoker": ["yes"]}), allocation, [("smoker",)], scores={"region": [1, 2, 3]})
+        moments(
+            pa.table({"smoker": ["yes"]}),
+            allocation,
+            [("smoker",)],
+            MomentOptions(scores={"region": [1, 2, 3]}),
+        )

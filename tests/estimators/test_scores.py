@@ -17,6 +17,7 @@ from budget_opt.errors import InputError
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.moments.designs import designs_of
 from budget_opt.estimators.moments.moment import moment_from_counts
+from budget_opt.estimators.moments.options import MomentOptions
 from budget_opt.estimators.moments.released_moments import moments
 from tests.estimators.release_model import allocation_like, design
 from tests.estimators.survey_release import allocation, frame
@@ -73,7 +74,7 @@ def test_r13_scores_that_are_no_mapping_are_refused(scores: Any) -> None:
     with pytest.raises(InputError, match=r"scores: is a .*, must map names"):
         designs_of(allocation_like(), ("smoker",), scores)
     with pytest.raises(InputError, match=r"scores: is a .*, must map names"):
-        moments(pa.table({"smoker": ["yes"]}), allocation_like(), [("smoker",)], scores=scores)
+        moments(pa.table({"smoker": ["yes"]}), allocation_like(), [("smoker",)], MomentOptions(scores=scores))
 
 
 @pytest.mark.filterwarnings("error")

@@ -36,16 +36,8 @@ def group_means(  # noqa: PLR0913 (each a word that users type)
     """
     from budget_opt.estimators.bootstrap.asked import bootstrap_of
     from budget_opt.estimators.groups import released_groups
+    from budget_opt.estimators.moments.options import MomentOptions
 
     require_release(released, allocation, (attribute, by))
-    return released_groups.group_means(
-        released,
-        allocation,
-        attribute,
-        by,
-        target=target,
-        scores=scores,
-        weight=weight,
-        noise_limit=noise_limit,
-        bootstrap=bootstrap_of(bootstrap, rng),
-    )
+    options = MomentOptions(target, scores, weight, noise_limit, bootstrap_of(bootstrap, rng))
+    return released_groups.group_means(released, allocation, attribute, by, options)

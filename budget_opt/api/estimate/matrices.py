@@ -33,11 +33,10 @@ def covariance(  # noqa: PLR0913 (each a word that users type)
     """
     from budget_opt.estimators.bootstrap.asked import bootstrap_of
     from budget_opt.estimators.matrices import released_matrices
+    from budget_opt.estimators.moments.options import MomentOptions
 
     require_release(released, allocation, attributes)
-    options = released_matrices.MatrixOptions(
-        target, scores, weight, noise_limit, bootstrap_of(bootstrap, rng)
-    )
+    options = MomentOptions(target, scores, weight, noise_limit, bootstrap_of(bootstrap, rng))
     return released_matrices.covariance(released, allocation, attributes, options)
 
 
@@ -60,9 +59,8 @@ def correlation(  # noqa: PLR0913 (each a word that users type)
     """
     from budget_opt.estimators.bootstrap.asked import bootstrap_of
     from budget_opt.estimators.matrices import released_matrices
+    from budget_opt.estimators.moments.options import MomentOptions
 
     require_release(released, allocation, attributes)
-    options = released_matrices.MatrixOptions(
-        target, scores, weight, noise_limit, bootstrap_of(bootstrap, rng)
-    )
+    options = MomentOptions(target, scores, weight, noise_limit, bootstrap_of(bootstrap, rng))
     return released_matrices.correlation(released, allocation, attributes, options)

@@ -71,15 +71,8 @@ def moments(  # noqa: PLR0913 (each a word that users type)
     """
     from budget_opt.estimators.bootstrap.asked import bootstrap_of
     from budget_opt.estimators.moments import released_moments
+    from budget_opt.estimators.moments.options import MomentOptions
 
     require_release(released, allocation)
-    return released_moments.moments(
-        released,
-        allocation,
-        wanted,
-        target=target,
-        scores=scores,
-        weight=weight,
-        noise_limit=noise_limit,
-        bootstrap=bootstrap_of(bootstrap, rng),
-    )
+    options = MomentOptions(target, scores, weight, noise_limit, bootstrap_of(bootstrap, rng))
+    return released_moments.moments(released, allocation, wanted, options)

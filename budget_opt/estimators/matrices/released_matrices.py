@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from budget_opt.errors import InputError
@@ -14,9 +14,10 @@ from budget_opt.estimators.matrices.correlations import correlation_matrix, corr
 from budget_opt.estimators.matrices.covariances import covariance_matrix
 from budget_opt.estimators.matrices.result import CorrelationMatrix, CovarianceMatrix, PairMatrix
 from budget_opt.estimators.moments.designs import Design, designs_each, scored_attributes
+from budget_opt.estimators.moments.options import MomentOptions
 from budget_opt.estimators.releases.compacting import compacted
 from budget_opt.estimators.releases.counting import Cells
-from budget_opt.estimators.releases.released import Released, Weight, open_released
+from budget_opt.estimators.releases.released import Released, open_released
 
 if TYPE_CHECKING:
     from budget_opt.allocation import Allocation
@@ -25,19 +26,8 @@ MatrixT = TypeVar("MatrixT", bound=PairMatrix)
 Scores = Mapping[str, Sequence[float]] | None
 
 
-@dataclass(frozen=True)
-class MatrixOptions:
-    """What holds for every entry of a matrix; see `bo.estimate.covariance`."""
-
-    target: Target
-    scores: Scores
-    weight: Weight
-    noise_limit: float
-    bootstrap: Bootstrap | None
-
-
 def covariance(
-    released: Any, allocation: Allocation, attributes: Sequence[str], options: MatrixOptions
+    released: Any, allocation: Allocation, attributes: Sequence[str], options: MomentOptions
 ) -> CovarianceMatrix:
     """See `bo.estimate.covariance`."""
     opened, designs = _opened(released, allocation, attributes, options)
@@ -45,7 +35,7 @@ def covariance(
 
 
 def correlation(
-    released: Any, allocation: Allocation, attributes: Sequence[str], options: MatrixOptions
+    released: Any, allocation: Allocation, attributes: Sequence[str], options: MomentOptions
 ) -> CorrelationMatrix:
     """See `bo.estimate.correlation`."""
     opened, designs = _opened(released, allocation, attributes, options)
@@ -55,7 +45,7 @@ def correlation(
 def _estimated(
     opened: Released,
     designs: Sequence[Design],
-    options: MatrixOptions,
+    options: MomentOptions,
     made: Callable[[Cells, Sequence[Design], Target, float], MatrixT],
     statistic: Callable[[Cells, Sequence[Design]], FloatArray],
 ) -> MatrixT:
@@ -77,7 +67,7 @@ def _designs(allocation: Allocation, attributes: Sequence[str], scores: Scores) 
 
 
 def _opened(
-    released: Any, allocation: Allocation, attributes: Sequence[str], options: MatrixOptions
+    released: Any, allocation: Allocation, attributes: Sequence[str], options: MomentOptions
 ) -> tuple[Released, tuple[Design, ...]]:
     designs = _designs(allocation, attributes, options.scores)
     names = [design.name for design in designs]

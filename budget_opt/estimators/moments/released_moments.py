@@ -2,43 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.bootstrap.asked import Bootstrap, single_rows
+from budget_opt.estimators.bootstrap.asked import single_rows
 from budget_opt.estimators.channels import FloatArray
-from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.intervals.noise_limit import require_signal
 from budget_opt.estimators.moments.designs import Design, designs_of, scores_by_name
 from budget_opt.estimators.moments.moment import largest_moment, moment_from_cells
 from budget_opt.estimators.moments.moment_estimates import MomentEstimates
+from budget_opt.estimators.moments.options import MomentOptions
 from budget_opt.estimators.releases.compacting import compacted
 from budget_opt.estimators.releases.counting import Cells
 from budget_opt.estimators.releases.naming import shown
-from budget_opt.estimators.releases.released import Weight, open_released
+from budget_opt.estimators.releases.released import open_released
 from budget_opt.model.arguments import as_list
 
 if TYPE_CHECKING:
     from budget_opt.allocation import Allocation
 
 
-def moments(  # noqa: PLR0913 (each a word that users type)
+def moments(
     released: Any,
     allocation: Allocation,
     wanted: Sequence[Sequence[str]],
-    *,
-    target: Target = "population",
-    scores: Mapping[str, Sequence[float]] | None = None,
-    weight: Weight = None,
-    noise_limit: float = 1.0,
-    bootstrap: Bootstrap | None = None,
+    options: MomentOptions,
 ) -> MomentEstimates:
     """Several moments of one release, which is read once (see `bo.estimate.moment`)."""
-    given = scores_by_name(scores)
+    given = scores_by_name(options.scores)
     sets = [
         designs_of(allocation, names, {name: given[name] for name in names if name in given})
         for names in _lists_of_names(wanted)
@@ -49,20 +44,22 @@ def moments(  # noqa: PLR0913 (each a word that users type)
         raise InputError(
             f"scores: {shown(unused[0])} is not an attribute of the moments asked for. Leave it out."
         )
-    numbers = single_rows(released, allocation, weight, bootstrap)
-    opened = open_released(released, allocation, list(used), weight=weight, numbers=numbers)
+    numbers = single_rows(released, allocation, options.weight, options.bootstrap)
+    opened = open_released(released, allocation, list(used), weight=options.weight, numbers=numbers)
     found = []
     for designs in sets:
         names = [design.name for design in designs]
-        estimate = moment_from_cells(compacted(opened.cells(*names), designs), designs, target)
-        require_signal(estimate.label, estimate.standard_error, largest_moment(designs), noise_limit)
-        if bootstrap is not None:
-            (replicates,) = bootstrap.replicates(
-                _value, opened.cells(*names), designs, target, np.array([estimate.value])
+        estimate = moment_from_cells(compacted(opened.cells(*names), designs), designs, options.target)
+        require_signal(estimate.label, estimate.standard_error, largest_moment(designs), options.noise_limit)
+        if options.bootstrap is not None:
+            (replicates,) = options.bootstrap.replicates(
+                _value, opened.cells(*names), designs, options.target, np.array([estimate.value])
             )
             estimate = replace(estimate, bootstrap=replicates)
         found.append(replace(estimate, notes=(*estimate.notes, *opened.notes)))
-    return MomentEstimates(moments=tuple(found), n=opened.n, target=target, weighted_by=opened.weighted_by)
+    return MomentEstimates(
+        moments=tuple(found), n=opened.n, target=options.target, weighted_by=opened.weighted_by
+    )
 
 
 def _lists_of_names(wanted: object) -> list[tuple[str, ...]]:
