@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from budget_opt.mechanisms.sampler import Sampler
+from budget_opt.mechanisms.samplers import AnySampler, other_probabilities, truth_probabilities
 
 UNITS = 2**53
 """Whole multiples of 1 / UNITS up to 1 are doubles, and so are their sums and differences up to 1."""
@@ -40,9 +41,17 @@ def other_in_units(sampler: Sampler) -> int | None:
     return count if sampler.cardinality * count < UNITS else None
 
 
-def nearest_matrix(sampler: Sampler) -> npt.NDArray[np.float64]:
-    """P, rows the truth and columns the report, shape (r, r): the doubles nearest to its two fractions."""
-    r = sampler.cardinality
-    matrix = np.full((r, r), float(sampler.other_probability))
-    np.fill_diagonal(matrix, float(sampler.truth_probability))
+def counts_in_units(sampler: AnySampler) -> tuple[int, ...] | None:
+    """P(report = v | the truth is another category) by v in 1 / UNITS, rounded up; None if they reach 1.
+
+    The diagonal is what is left of UNITS in each row, as in `other_in_units`.
+    """
+    counts = tuple(-(-exact.numerator * UNITS // exact.denominator) for exact in other_probabilities(sampler))
+    return counts if sum(counts) < UNITS else None
+
+
+def nearest_matrix(sampler: AnySampler) -> npt.NDArray[np.float64]:
+    """P, rows the truth and columns the report, shape (r, r): the doubles nearest to its fractions."""
+    matrix = np.tile(np.array(other_probabilities(sampler), dtype=np.float64), (sampler.cardinality, 1))
+    np.fill_diagonal(matrix, np.array(truth_probabilities(sampler), dtype=np.float64))
     return matrix

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 _EVERY_DIGIT = 800
@@ -67,15 +67,23 @@ def multiple_at_least(number: float, count: int) -> float:
 
 def log_at_least(ratio: Fraction) -> float:
     """A double >= ln `ratio` as a decimal, tight to one unit in the last place; `ratio` >= 1."""
-    if ratio == 1:
-        return 0.0
+    return 0.0 if ratio == 1 else float_at_least(_log_beside(ratio, ROUND_CEILING))
+
+
+def log_at_most(ratio: Fraction) -> float:
+    """A double <= ln `ratio` as a decimal, tight to one unit in the last place; `ratio` >= 1."""
+    return 0.0 if ratio == 1 else float_at_most(_log_beside(ratio, ROUND_FLOOR))
+
+
+def _log_beside(ratio: Fraction, rounding: str) -> Fraction:
+    """A fraction next to ln `ratio` > 0, on the side that `rounding` names."""
     # ln(1 + x) is near x for a ratio near 1: carry as many digits as x has leading zeros, and twice the
     # 40 of a 128-bit count more, or the step up below can pass the epsilon that the count came from
     excess = ratio - 1
     leading = max(0, len(str(excess.denominator)) - len(str(excess.numerator)))
     ctx = context(2 * leading + 80)
-    up = context(ctx.prec)
-    up.rounding = ROUND_CEILING
-    quotient = up.divide(Decimal(ratio.numerator), Decimal(ratio.denominator))
-    # Decimal.ln is correctly rounded to nearest whatever the context says, so one step up is a bound
-    return float_at_least(Fraction(ctx.next_plus(ctx.ln(quotient))))
+    aside = context(ctx.prec)
+    aside.rounding = rounding
+    nearest = ctx.ln(aside.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)))
+    # Decimal.ln is correctly rounded to nearest whatever the context says, so one step aside is a bound
+    return Fraction(ctx.next_plus(nearest) if rounding == ROUND_CEILING else ctx.next_minus(nearest))

@@ -9,15 +9,27 @@ The implemented matrix is rational: q / 2^b off the diagonal, and everything her
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Protocol, TypeVar
 
 from budget_opt.mechanisms.exact import context, exact, float_at_most, log_at_least
 
 WIDTHS = (32, 64, 128)
 LARGEST_LOST_SHARE = Fraction(1, 10**6)
 """A width is too small where the implemented loss falls short of epsilon by more than this share."""
+
+
+class _Lossy(Protocol):
+    """What has a privacy loss in nats."""
+
+    @property
+    def loss(self) -> float: ...
+
+
+S = TypeVar("S", bound=_Lossy)
 
 
 @dataclass(frozen=True)
@@ -60,6 +72,19 @@ class Sampler:
         """The largest likelihood ratio of the implemented matrix, at most exp(epsilon)."""
         return self.truth_probability / self.other_probability
 
+    def probability(self, code: int, report: int) -> Fraction:
+        """P(report | code), 0 <= code, report < r."""
+        return self.truth_probability if report == code else self.other_probability
+
+    def marginal_of(self, axis: int, shape: Sequence[int]) -> Sampler:
+        """The law of one column of a joint code, row-major over `shape` with product r; lambda is the same.
+
+        With s = r / r_m joint categories to each of the column's, every other one of those is reported by s q
+        of the words, and the rest leaves the truth. It is the law of that column alone: columns drawn with it
+        one by one would not be a draw of the code.
+        """
+        return Sampler(shape[axis], self.bits, self.q * (self.cardinality // shape[axis]))
+
     def report(self, code: int, word: int) -> int:
         """The report of a cell with this code, 0 <= code < r, under one uniform word, 0 <= word < 2^b.
 
@@ -86,15 +111,23 @@ def sampler_for(epsilon: float, cardinality: int, *, least_bits: int = 32) -> Sa
     on the truth: epsilon is 0, or too small for 128 bits. At large epsilon 128 bits may implement
     less than epsilon; the stated loss is then what is implemented.
     """
-    if not 0 <= epsilon < float("inf"):
-        raise ValueError(f"epsilon: is {epsilon!r}, must be finite and >= 0")
     if cardinality < 2:
         raise ValueError(f"cardinality: is {cardinality!r}, must be an integer >= 2")
+    return of_least_width(lambda bits: sampler_of_width(epsilon, cardinality, bits), epsilon, least_bits)
+
+
+def of_least_width(of_width: Callable[[int], S | None], epsilon: float, least_bits: int) -> S | None:
+    """What `of_width` makes of the least width >= `least_bits` that loses next to nothing of `epsilon`.
+
+    The last that there is where every width loses more; None where no width serves, and at epsilon 0.
+    """
+    if not 0 <= epsilon < float("inf"):
+        raise ValueError(f"epsilon: is {epsilon!r}, must be finite and >= 0")
     if epsilon == 0:
         return None
     found = None
     for bits in (width for width in WIDTHS if width >= least_bits):
-        found = sampler_of_width(epsilon, cardinality, bits) or found
+        found = of_width(bits) or found
         if found is not None and exact(found.loss) >= exact(epsilon) * (1 - LARGEST_LOST_SHARE):
             break
     return found
@@ -123,15 +156,15 @@ def _smallest_count(epsilon: Fraction, cardinality: int, bits: int) -> int:
         return 1  # exp(b) > 2^b
     digits = 50
     while True:
-        below, above = _exp_between(epsilon, digits)
-        least = _ceil_div(2**bits, above + cardinality - 1)
-        most = _ceil_div(2**bits, below + cardinality - 1)
+        below, above = exp_between(epsilon, digits)
+        least = ceil_div(2**bits, above + cardinality - 1)
+        most = ceil_div(2**bits, below + cardinality - 1)
         if least == most:
             return least
         digits *= 2
 
 
-def _exp_between(epsilon: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+def exp_between(epsilon: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     """Fractions on both sides of exp(epsilon), `digits` significant digits apart at the last place."""
     ctx = context(digits)
     # epsilon is the decimal of a double: at most 17 digits, so this quotient is exact
@@ -140,5 +173,6 @@ def _exp_between(epsilon: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     return Fraction(ctx.next_minus(nearest)), Fraction(ctx.next_plus(nearest))
 
 
-def _ceil_div(numerator: int, divisor: Fraction) -> int:
+def ceil_div(numerator: int, divisor: Fraction) -> int:
+    """The least integer >= numerator / divisor, divisor > 0."""
     return -(-numerator * divisor.denominator // divisor.numerator)
