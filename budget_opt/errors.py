@@ -146,7 +146,9 @@ class ConflictMember:
     factor on the conflict's floors by the logarithm of this limit; None where no factor would do.
     `enough` is a limit that makes the whole problem possible if this one alone is changed (rounded to
     the safe side), or this one and the total, to `enough_total`, where that is stated; None where none does,
-    or where none was found in time.
+    or where none was found in time. `also` are the other members of the attribute's cluster whose own pins or
+    bounds must follow to `enough`: a cluster has one epsilon. Where the least epsilon is that of a
+    `distortion_max`, `distortion` is that share, and `enough_distortion` the one that would do.
     """
 
     kind: ConstraintKind
@@ -155,9 +157,20 @@ class ConflictMember:
     multiplier: float | None = None
     enough: float | None = None
     enough_total: float | None = None
+    also: tuple[str, ...] = ()
+    distortion: float | None = None
+    enough_distortion: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as JSON, and the member in words; those that are rarely there only where they are."""
+        plain = {"text": str(self), **vars(self)}
+        rare = {name: plain.pop(name) for name in ("also", "distortion", "enough_distortion")}
+        rare["also"] = list(rare["also"])
+        return {**plain, **{name: value for name, value in rare.items() if value}}
 
     def __str__(self) -> str:
-        return _IN_WORDS[self.kind].format(self.name, f"{self.limit:.12g}")
+        said = _IN_WORDS[self.kind].format(self.name, f"{self.limit:.12g}")
+        return said if self.distortion is None else f"{said} (of distortion_max {self.distortion:g})"
 
 
 _IN_WORDS: dict[ConstraintKind, str] = {
@@ -208,7 +221,7 @@ class Infeasibility:
     def to_dict(self) -> dict[str, Any]:
         """All fields as JSON; the members of the conflict in words as well."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        plain["conflict"] = [{"text": str(member), **vars(member)} for member in self.conflict]
+        plain["conflict"] = [member.to_dict() for member in self.conflict]
         plain["lowered"] = [dict(vars(floor)) for floor in self.lowered]
         plain["given_up"] = list(self.given_up)
         return plain

@@ -11,12 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from budget_opt.allocation.blocks import AllocatedAttribute, AllocatedBlock, product
 from budget_opt.errors import InputError
-from budget_opt.mechanisms.exact import exact, float_at_least, float_at_most, multiple_at_least
-from budget_opt.mechanisms.sampler import Sampler
+from budget_opt.mechanisms.exact import exact, exact_sum, float_at_least, float_at_most, multiple_at_least
 from budget_opt.model.arrays import FloatArray, Objective
-from budget_opt.model.attribute import Attribute
-from budget_opt.model.domain import Domain
 from budget_opt.model.moment import CrossMoment, Unit
 from budget_opt.model.problem import Problem
 
@@ -25,78 +23,17 @@ Status = Literal["optimal", "feasible", "given"]
 
 
 @dataclass(frozen=True)
-class AllocatedAttribute:
-    """One attribute with its epsilon (nats) and the integers of its sampler.
-
-    Without a sampler the report does not depend on the truth: loss and retention are 0 and the column
-    is left out of a release unless asked for. `shadow_price` is the change of the objective's value per nat
-    by which the pin or bound that holds epsilon is moved (`pricing`), None where no optimum is proved.
-    """
-
-    declared: Attribute
-    epsilon: float
-    sampler: Sampler | None
-    shadow_price: float | None = None
-
-    @property
-    def name(self) -> str:
-        """The attribute's name, also that of its column."""
-        return self.declared.name
-
-    @property
-    def domain(self) -> Domain:
-        """The declared domain."""
-        return self.declared.domain
-
-    @property
-    def cardinality(self) -> int:
-        """r, the number of categories."""
-        return self.declared.cardinality
-
-    @property
-    def score_values(self) -> tuple[float, ...] | None:
-        """f of each category by code, None for nominal categories."""
-        return self.declared.score_values
-
-    @property
-    def marginal(self) -> tuple[float, ...] | None:
-        """Public or assumed shares of the categories, None where the problem states none."""
-        return self.declared.marginal
-
-    @cached_property
-    def loss(self) -> float:
-        """Privacy loss of the implemented matrix in nats, rounded up."""
-        return 0.0 if self.sampler is None else self.sampler.loss
-
-    @cached_property
-    def exact_retention(self) -> Fraction:
-        """The implemented lambda."""
-        return Fraction(0) if self.sampler is None else self.sampler.retention
-
-    @property
-    def retention(self) -> float:
-        """The implemented lambda, rounded down."""
-        return float_at_most(self.exact_retention)
-
-    @property
-    def truth_probability(self) -> float:
-        """P(report = truth)."""
-        return float(
-            Fraction(1, self.cardinality) if self.sampler is None else self.sampler.truth_probability
-        )
-
-    @property
-    def other_probability(self) -> float:
-        """P(report = one given other category)."""
-        return float(
-            Fraction(1, self.cardinality) if self.sampler is None else self.sampler.other_probability
-        )
-
-
-@dataclass(frozen=True)
 class AllocatedMoment:
     """One cross-moment with its retention (implemented, rounded down) and variance inflation.
 
+    `retention` is what is left of the moment of the declared scores: the product of the lambda of the blocks
+    that it touches, which is proved, times its `detail`, what groupings leave before anything is randomized,
+    which is exact if the regression on a merged score is a line, and else an assumption (`model.detail`).
+    Estimates are of the moment of the merged scores: `kept` of it is left, and `variance_inflation` is its.
+    Public columns keep everything, and cost nothing.
+
+    Where it `touches_twice`, two members of one cluster take part: `retention` is then the factor on the
+    function of the cluster, and the moment itself is not multiplied by it alone (DESIGN 2.9).
     `variance_inflation` is None where a member is not released; `variance_basis` says on which
     marginals it rests (DESIGN 2.3). `floor_price` and `ceiling_price` are the change of the objective's value
     per unit of the floor or ceiling (`pricing`), None where there is none or no optimum is proved.
@@ -108,6 +45,13 @@ class AllocatedMoment:
     variance_basis: str
     floor_price: float | None = None
     ceiling_price: float | None = None
+    touches_twice: bool = False
+    detail: Fraction = Fraction(1)
+
+    @property
+    def kept(self) -> Fraction:
+        """The product of lambda: what is left of the moment of the released categories, exactly."""
+        return self.exact_retention / self.detail
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -186,6 +130,8 @@ class LevelOutcome:
 class Allocation:
     """A split of the budget with everything that an analyst or anonymizer needs.
 
+    `blocks` are what is randomized as one, in the order of `Problem.blocks`: attributes alone, and clusters.
+
     Where the moments have several levels, `objective` is about the first, and `levels` lists them all.
     `sensitivity` is the change of the objective's value per nat of `total_epsilon` and of each group
     (`pricing`), empty where no optimum is proved. `is_stated` is true where value, bound and prices were read
@@ -193,7 +139,7 @@ class Allocation:
     """
 
     question: Problem
-    attributes: tuple[AllocatedAttribute, ...]
+    blocks: tuple[AllocatedBlock, ...]
     moments: tuple[AllocatedMoment, ...]
     objective: Outcome
     problem_sha256: str
@@ -228,6 +174,30 @@ class Allocation:
 
         return rounded(self, step, problem).allocation
 
+    @cached_property
+    def attributes(self) -> tuple[AllocatedAttribute, ...]:
+        """The attributes in the problem's order, each a column of the release."""
+        block_of = {name: block for block in self.blocks for name in block.names}
+        return tuple(AllocatedAttribute(one, block_of[one.name]) for one in self.question.attributes)
+
+    @property
+    def clusters(self) -> tuple[AllocatedBlock, ...]:
+        """The blocks of two members and more, in the order in which the problem lists them."""
+        of_names = {block.names: block for block in self.blocks}
+        return tuple(of_names[tuple(names)] for names in self.question.clusters)
+
+    def block_of(self, name: str) -> AllocatedBlock:
+        """The block that this attribute is randomized in; raises `InputError` for an unknown name."""
+        return self[name].part
+
+    def touched(self, names: Iterable[str]) -> tuple[AllocatedBlock, ...]:
+        """The blocks of these attributes, each once, in the order of the blocks; public columns have none.
+
+        Raises `InputError` for an unknown name.
+        """
+        inside = {self[name].part.name for name in names if name not in self.public}
+        return tuple(block for block in self.blocks if block.name in inside)
+
     def __getitem__(self, name: str) -> AllocatedAttribute:
         for attribute in self.attributes:
             if attribute.name == name:
@@ -241,10 +211,16 @@ class Allocation:
         return as_text(self)
 
     def retention(self, *attributes: str) -> float:
-        """The share of the centred cross-moment of these distinct attributes that survives, rounded down."""
+        """The share of the centred cross-moment of these distinct attributes that survives, rounded down.
+
+        Of two members of one cluster it is the share of the function of the cluster (DESIGN 2.9). Public
+        columns may be named and keep everything; what groupings lose is lost here too (`AllocatedMoment`).
+        """
         if len(set(attributes)) < len(attributes) or not attributes:
             raise InputError(f"attributes: is {attributes}, must be distinct names, at least one.")
-        return float_at_most(product(self[name].exact_retention for name in attributes))
+        kept = [block.exact_retention for block in self.touched(attributes)]
+        details = [self[name].declared.detail for name in attributes if name not in self.public]
+        return float_at_most(product([*kept, *details]))
 
     @property
     def name(self) -> str:
@@ -263,18 +239,18 @@ class Allocation:
 
     @property
     def epsilons(self) -> FloatArray:
-        """Epsilon of every attribute in order, shape (M,), in nats."""
-        return np.array([attribute.epsilon for attribute in self.attributes])
+        """Epsilon of every block in order, shape (M,), in nats."""
+        return np.array([block.epsilon for block in self.blocks])
 
     @property
     def spent_epsilon(self) -> float:
-        """The exact sum of the epsilons, rounded up."""
-        return float_at_least(sum((exact(attribute.epsilon) for attribute in self.attributes), Fraction(0)))
+        """The exact sum of the epsilons of the blocks, rounded up."""
+        return float_at_least(exact_sum(block.epsilon for block in self.blocks))
 
     @property
     def loss(self) -> float:
         """The privacy loss of one record: the sum of the implemented losses, rounded up."""
-        return float_at_least(sum((exact(attribute.loss) for attribute in self.attributes), Fraction(0)))
+        return float_at_least(exact_sum(block.loss for block in self.blocks))
 
     @property
     def unit(self) -> Unit:
@@ -307,8 +283,7 @@ class Allocation:
 
         Attributes without a sampler may be there as well: they are released only where that was asked for.
         """
-        with_sampler = (attribute.name for attribute in self.attributes if attribute.sampler is not None)
-        return (*with_sampler, *self.public)
+        return (*(attribute.name for attribute in self.attributes if attribute.is_released), *self.public)
 
     @property
     def survey_weight(self) -> str | None:
@@ -324,11 +299,3 @@ class Allocation:
     def row_order(self) -> Literal["shuffle", "public"]:
         """Whether the rows of a release are shuffled or in the original order."""
         return self.question.row_order
-
-
-def product(factors: Iterable[Fraction]) -> Fraction:
-    """The exact product of fractions, with one division at the end."""
-    numerator, denominator = 1, 1
-    for factor in factors:
-        numerator, denominator = numerator * factor.numerator, denominator * factor.denominator
-    return Fraction(numerator, denominator)

@@ -11,25 +11,26 @@ from fractions import Fraction
 import numpy as np
 
 from budget_opt.allocation.allocation import (
-    AllocatedAttribute,
     AllocatedMoment,
     Allocation,
     LevelOutcome,
     Outcome,
     Status,
-    product,
 )
+from budget_opt.allocation.blocks import AllocatedBlock, product
 from budget_opt.allocation.rounding import even
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.mechanisms.exact import exact, float_at_least
-from budget_opt.mechanisms.sampler import WIDTHS, Sampler, sampler_for
+from budget_opt.mechanisms.sampler import WIDTHS
+from budget_opt.mechanisms.samplers import AnySampler, any_sampler_for
 from budget_opt.model.arrays import FloatArray
+from budget_opt.model.block import Block
 from budget_opt.model.objectives import log_retentions, log_spread_of, relative_gap, value, value_of
 from budget_opt.model.problem import Problem
 from budget_opt.version import __version__
 
 BINDING = 1e-5
-"""A floor binds where log retention is nearer to it than this, or where 32 bits miss it."""
+"""A floor binds where log retention is nearer to it than this, or where 32 bits miss it; a distortion too."""
 
 
 @dataclass(frozen=True)
@@ -58,33 +59,33 @@ def uniform(problem: Problem) -> Allocation:
 def assemble(
     problem: Problem,
     epsilon: FloatArray,
-    chosen: Sequence[Sampler | None],
+    chosen: Sequence[AnySampler | None],
     statement: Statement,
     sha256: str | None = None,
 ) -> Allocation:
-    """The allocation of these epsilons and samplers; `sha256` is of a problem that says more than this."""
-    attributes = tuple(
-        AllocatedAttribute(attribute, float(e), sampler)
-        for attribute, e, sampler in zip(problem.attributes, epsilon, chosen, strict=True)
+    """The allocation of these epsilons and samplers (M,); `sha256` is of a problem that says more."""
+    blocks = tuple(
+        AllocatedBlock(block, float(e), sampler)
+        for block, e, sampler in zip(problem.blocks, epsilon, chosen, strict=True)
     )
     return Allocation(
         question=problem,
-        attributes=attributes,
-        moments=_moments(problem, attributes),
-        objective=outcome_of(problem, attributes, statement),
+        blocks=blocks,
+        moments=_moments(problem, blocks),
+        objective=outcome_of(problem, blocks, statement),
         problem_sha256=problem.sha256 if sha256 is None else sha256,
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         software=f"budget-opt {__version__}",
-        levels=_levels(problem, attributes),
+        levels=_levels(problem, blocks),
     )
 
 
-def samplers(problem: Problem, epsilon: FloatArray) -> list[Sampler | None]:
-    """The sampler of every attribute: 64 bits where a floor binds, 128 where that is not enough."""
+def samplers(problem: Problem, epsilon: FloatArray) -> list[AnySampler | None]:
+    """The sampler of every block: 64 bits where a floor or distortion binds, 128 where that is not enough."""
     arrays = problem.arrays
     chosen = [
-        sampler_for(float(e), attribute.cardinality)
-        for attribute, e in zip(problem.attributes, epsilon, strict=True)
+        any_sampler_for(float(e), block.cardinality, block.background_weights)
+        for block, e in zip(problem.blocks, epsilon, strict=True)
     ]
     kept = log_retentions(arrays, epsilon)
     binding = [
@@ -92,35 +93,50 @@ def samplers(problem: Problem, epsilon: FloatArray) -> list[Sampler | None]:
         for k in arrays.floors
         if kept[k] <= arrays.log_floor[k] + BINDING or not _keeps_floor(problem, int(k), chosen)
     ]
+    distorted = {i for i, block in enumerate(problem.blocks) if _keeps_barely(block, chosen[i])}
     for bits in WIDTHS[1:]:
-        for i in {int(i) for k in binding for i in arrays.members(k)}:
-            cardinality = problem.attributes[i].cardinality
-            chosen[i] = sampler_for(float(epsilon[i]), cardinality, least_bits=bits)
+        for i in distorted.union(int(i) for k in binding for i in arrays.members(k)):
+            block = problem.blocks[i]
+            chosen[i] = any_sampler_for(
+                float(epsilon[i]), block.cardinality, block.background_weights, least_bits=bits
+            )
         binding = [k for k in binding if not _keeps_floor(problem, int(k), chosen)]
+        distorted = {i for i in distorted if _retention(chosen[i]) < problem.blocks[i].least_retention}
     return chosen
 
 
-def _keeps_floor(problem: Problem, k: int, chosen: Sequence[Sampler | None]) -> bool:
-    floor = problem.moments[k].floor
-    return floor is None or product(_retention(chosen[i]) for i in problem.arrays.members(k)) >= exact(floor)
+def _keeps_barely(block: Block, sampler: AnySampler | None) -> bool:
+    """True where what a sampler keeps is below what `distortion_max` needs, or within a hair of it."""
+    needed = block.least_retention
+    return needed > 0 and _retention(sampler) <= needed * (1 + exact(BINDING))
 
 
-def _retention(sampler: Sampler | None) -> Fraction:
+def _keeps_floor(problem: Problem, k: int, chosen: Sequence[AnySampler | None]) -> bool:
+    moment = problem.moments[k]
+    kept = (_retention(chosen[i]) for i in problem.arrays.members(k))
+    return moment.floor is None or product(kept) * problem.detail_of(moment) >= exact(moment.floor)
+
+
+def _retention(sampler: AnySampler | None) -> Fraction:
     return Fraction(0) if sampler is None else sampler.retention
 
 
-def _moments(problem: Problem, attributes: tuple[AllocatedAttribute, ...]) -> tuple[AllocatedMoment, ...]:
-    kept = {attribute.name: attribute.exact_retention for attribute in attributes}
-    has_marginal = {attribute.name: attribute.marginal is not None for attribute in attributes}
+def _moments(problem: Problem, blocks: Sequence[AllocatedBlock]) -> tuple[AllocatedMoment, ...]:
+    has_marginal = {attribute.name: attribute.marginal is not None for attribute in problem.attributes}
     return tuple(
         AllocatedMoment(
             stated=moment,
-            exact_retention=product(kept[name] for name in moment.attributes),
+            exact_retention=product(blocks[i].exact_retention for i in touched) * problem.detail_of(moment),
             variance_inflation=inflation,
-            variance_basis=variance_basis(has_marginal[name] for name in moment.attributes),
+            variance_basis=variance_basis(has_marginal[name] for name in problem.attributes_in(moment)),
+            touches_twice=len(touched) < len(problem.attributes_in(moment)),
+            detail=problem.detail_of(moment),
         )
-        for moment, inflation in zip(
-            problem.moments, implemented_inflations(problem, attributes), strict=True
+        for moment, touched, inflation in zip(
+            problem.moments,
+            (problem.touched(moment.attributes) for moment in problem.moments),
+            implemented_inflations(problem, blocks),
+            strict=True,
         )
     )
 
@@ -133,43 +149,41 @@ def variance_basis(has_marginal: Iterable[bool]) -> str:
     return "stated and uniform marginals" if any(stated) else "uniform marginals"
 
 
-def implemented_inflations(
-    problem: Problem, attributes: Sequence[AllocatedAttribute]
-) -> tuple[float | None, ...]:
+def implemented_inflations(problem: Problem, blocks: Sequence[AllocatedBlock]) -> tuple[float | None, ...]:
     """Every moment's variance inflation at the lambda that samplers implement; None where it is no double."""
-    logarithms = implemented_log_inflations(problem, attributes).tolist()
+    logarithms = implemented_log_inflations(problem, blocks).tolist()
     return tuple(math.exp(logarithm) if logarithm < 709 else None for logarithm in logarithms)
 
 
-def implemented_log_inflations(problem: Problem, attributes: Sequence[AllocatedAttribute]) -> FloatArray:
+def implemented_log_inflations(problem: Problem, blocks: Sequence[AllocatedBlock]) -> FloatArray:
     """log of every moment's variance inflation (K,) with the lambda that samplers implement; inf for none."""
-    spread = log_spread_of(problem.arrays, rr.log_tau_of(_log_retention(attributes)))
-    inflation: FloatArray = problem.arrays.incidence @ spread
+    spread = log_spread_of(problem.arrays, rr.log_tau_of(_log_retention(blocks)))
+    inflation: FloatArray = problem.arrays.spread_incidence @ spread
     return inflation
 
 
-def _log_retention(attributes: Sequence[AllocatedAttribute]) -> FloatArray:
+def _log_retention(blocks: Sequence[AllocatedBlock]) -> FloatArray:
     """log of the implemented lambda (M,), with all digits where it is near 1."""
     with np.errstate(divide="ignore"):
         return np.array(
             [
-                np.log1p(-float(1 - attribute.exact_retention))
-                if attribute.exact_retention > Fraction(1, 2)
-                else np.log(float(attribute.exact_retention))
-                for attribute in attributes
+                np.log1p(-float(1 - block.exact_retention))
+                if block.exact_retention > Fraction(1, 2)
+                else np.log(float(block.exact_retention))
+                for block in blocks
             ]
         )
 
 
-def outcome_of(problem: Problem, attributes: Sequence[AllocatedAttribute], statement: Statement) -> Outcome:
-    """What these attributes reach: value, gap and status, given a bound and what counts as optimal."""
+def outcome_of(problem: Problem, blocks: Sequence[AllocatedBlock], statement: Statement) -> Outcome:
+    """What these blocks reach: value, gap and status, given a bound and what counts as optimal."""
     arrays = problem.arrays
-    epsilon = np.array([attribute.epsilon for attribute in attributes])
+    epsilon = np.array([block.epsilon for block in blocks])
     if problem.objective == "min_epsilon":
         judged = implemented = float_at_least(sum((exact(e) for e in epsilon), Fraction(0)))
     else:
         judged = value(arrays, epsilon)
-        implemented = value_of(arrays, epsilon, _log_retention(attributes))
+        implemented = value_of(arrays, epsilon, _log_retention(blocks))
     bound = statement.bound if statement.bound is not None and math.isfinite(statement.bound) else None
     gap = None if bound is None else _defined(relative_gap(judged, bound))
     status: Status = "given" if bound is None else "feasible"
@@ -187,11 +201,11 @@ def outcome_of(problem: Problem, attributes: Sequence[AllocatedAttribute], state
     )
 
 
-def _levels(problem: Problem, attributes: Sequence[AllocatedAttribute]) -> tuple[LevelOutcome, ...]:
+def _levels(problem: Problem, blocks: Sequence[AllocatedBlock]) -> tuple[LevelOutcome, ...]:
     """The value of every level where there are several."""
     if len(problem.levels) <= 1:
         return ()
-    kept, epsilon = _log_retention(attributes), np.array([attribute.epsilon for attribute in attributes])
+    kept, epsilon = _log_retention(blocks), np.array([block.epsilon for block in blocks])
     return tuple(
         LevelOutcome(level, _defined(value_of(problem.arrays_of_level(level), epsilon, kept)))
         for level in problem.levels

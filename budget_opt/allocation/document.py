@@ -13,28 +13,37 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from budget_opt.allocation.allocation import AllocatedAttribute, AllocatedMoment, Allocation
+from budget_opt.allocation.allocation import AllocatedMoment, Allocation
+from budget_opt.allocation.blocks import AllocatedAttribute, AllocatedBlock
 from budget_opt.allocation.build import Statement, assemble
 from budget_opt.allocation.overstated import overstated
 from budget_opt.allocation.schema import (
     FORMAT,
+    PRODUCT,
+    RETENTION_OF,
+    UNIFORM,
     VERSION,
     AllocationDocument,
     AttributeResults,
+    ClusterResults,
     MomentResults,
     OutcomeResults,
     Privacy,
     SamplerIntegers,
 )
 from budget_opt.errors import AllocationError, Fault, InputError
-from budget_opt.mechanisms.sampler import Sampler, sampler_as_stated
+from budget_opt.mechanisms.exact import float_at_most
+from budget_opt.mechanisms.sampler import Sampler
+from budget_opt.mechanisms.samplers import AnySampler, any_sampler_as_stated
+from budget_opt.model.background import to_json
+from budget_opt.model.block import Block
 from budget_opt.model.differences import differences
 from budget_opt.model.documents import read_document, uncollected
 from budget_opt.model.moment import Unit
 from budget_opt.model.parts import Part, below
 from budget_opt.model.problem import Problem
 
-_BOUNDS = ("epsilon", "epsilon_min", "epsilon_max")
+_BOUNDS = ("epsilon", "epsilon_min", "epsilon_max", "distortion_max", "groupings")
 _DEFAULTS = {"target": 1.0, "variance": 1.0}
 P = TypeVar("P", bound=Part)
 
@@ -56,7 +65,7 @@ def document_of(allocation: Allocation) -> dict[str, Any]:
         "objective": dict(vars(allocation.objective)),
         "attributes": [_attribute(attribute) for attribute in allocation.attributes],
         "moments": [_moment(moment) for moment in allocation.moments],
-        "clusters": [],
+        "clusters": [_cluster(block) for block in allocation.clusters],
         "groups": question.get("groups", []),
         "public": question.get("public", []),
         "dropped": list(allocation.dropped),
@@ -86,20 +95,45 @@ def _privacy(allocation: Allocation) -> dict[str, Any]:
 
 
 def _attribute(attribute: AllocatedAttribute) -> dict[str, Any]:
-    sampler = attribute.sampler
     declared = attribute.declared.to_dict()
     return {
         **{name: value for name, value in declared.items() if name not in _BOUNDS},
         "cardinality": attribute.cardinality,
-        "background": "uniform",
+        "background": to_json(attribute.declared.background),
         "epsilon": attribute.epsilon,
         "loss": attribute.loss,
         "retention": attribute.retention,
         "truth_probability": attribute.truth_probability,
         "other_probability": attribute.other_probability,
-        "sampler": None if sampler is None else {"bits": sampler.bits, "q": str(sampler.q)},
+        # members are not drawn on their own: who knows no clusters finds nothing to draw with
+        "sampler": None if attribute.cluster else _integers(attribute.sampler),
         "shadow_price": attribute.shadow_price,
+        **({"cluster": attribute.part.name} if attribute.cluster else {}),
     }
+
+
+def _cluster(block: AllocatedBlock) -> dict[str, Any]:
+    return {
+        "name": block.name,
+        "members": list(block.names),
+        "cardinality": block.cardinality,
+        "background": UNIFORM if block.has_uniform_background else PRODUCT,
+        "epsilon": block.epsilon,
+        "loss": block.loss,
+        "retention": block.retention,
+        "truth_probability": block.truth_probability,
+        "other_probability": block.other_probability,
+        "sampler": _integers(block.sampler),
+        "shadow_price": block.shadow_price,
+    }
+
+
+def _integers(sampler: AnySampler | None) -> dict[str, Any] | None:
+    if sampler is None:
+        return None
+    if isinstance(sampler, Sampler):
+        return {"bits": sampler.bits, "q": str(sampler.q)}
+    return {"bits": sampler.bits, "counts": [str(count) for count in sampler.counts]}
 
 
 def _moment(moment: AllocatedMoment) -> dict[str, Any]:
@@ -117,6 +151,8 @@ def _moment(moment: AllocatedMoment) -> dict[str, Any]:
         "variance_basis": moment.variance_basis,
         "floor_price": moment.floor_price,
         "ceiling_price": moment.ceiling_price,
+        **({"retention_of": RETENTION_OF} if moment.touches_twice else {}),
+        **({"detail": float_at_most(moment.detail)} if moment.detail < 1 else {}),
     }
 
 
@@ -140,30 +176,47 @@ def allocation_of(document: Mapping[str, Any]) -> Allocation:
     moments = [_part(MomentResults, f"moments[{i}]", item, faults) for i, item in enumerate(stated.moments)]
     outcome = _part(OutcomeResults, "objective", stated.objective, faults)
     privacy = _part(Privacy, "privacy", stated.privacy, faults)
-    samplers = [
-        None if part is None else _sampler(part, f"attributes[{i}].sampler", faults)
-        for i, part in enumerate(results)
+    clusters = [
+        _part(ClusterResults, f"clusters[{i}]", item, faults) for i, item in enumerate(stated.clusters)
     ]
     if faults or outcome is None or privacy is None:
         raise AllocationError.from_faults(faults)
     attributes = [part for part in results if part is not None]
-    question = _question(stated, outcome, privacy)
+    question = _question(stated, outcome, privacy, [part for part in clusters if part is not None])
     if len(question.moments) < len(moments):
         raise AllocationError.from_faults([_repetition(stated.moments)])
+    parts = _parts_of(question, attributes, [part for part in clusters if part is not None])
+    samplers = [
+        _sampler(where, block, part, faults)
+        for block, (where, part) in zip(question.blocks, parts, strict=True)
+    ]
+    if faults:
+        raise AllocationError.from_faults(faults)
     made = assemble(
         question,
-        np.array([part.epsilon for part in attributes]),
+        np.array([part.epsilon for _, part in parts]),
         samplers,
         Statement(outcome.bound, outcome.gap_tolerance, outcome.solver, outcome.seconds),
         stated.problem_sha256,
     )
-    allocation = _with_texts(
-        made, stated, outcome, attributes, [part for part in moments if part is not None]
-    )
+    prices = [part.shadow_price for _, part in parts]
+    allocation = _with_texts(made, stated, outcome, prices, [part for part in moments if part is not None])
     faults += differences(document, document_of(allocation)) or overstated(document, allocation)
     if faults:
         raise AllocationError.from_faults(faults)
     return allocation
+
+
+def _parts_of(
+    question: Problem, attributes: Sequence[AttributeResults], clusters: Sequence[ClusterResults]
+) -> list[tuple[str, AttributeResults | ClusterResults]]:
+    """What a file states of every block of its problem, and where."""
+    stated: dict[tuple[str, ...], tuple[str, AttributeResults | ClusterResults]] = {
+        (name,): (f"attributes[{i}]", part)
+        for i, (name, part) in enumerate(zip(question.names, attributes, strict=True))
+    }
+    stated |= {part.members: (f"clusters[{i}]", part) for i, part in enumerate(clusters)}
+    return [stated[block.names] for block in question.blocks]
 
 
 def _part(kind: type[P], where: str, item: Mapping[str, Any], faults: list[Fault]) -> P | None:
@@ -177,13 +230,20 @@ def _part(kind: type[P], where: str, item: Mapping[str, Any], faults: list[Fault
         return None
 
 
-def _sampler(part: AttributeResults, where: str, faults: list[Fault]) -> Sampler | None:
-    """The sampler that the stated width must have; q is compared with the file afterwards."""
-    stated = None if part.sampler is None else _part(SamplerIntegers, where, part.sampler, faults)
-    return sampler_as_stated(part.epsilon, part.cardinality, None if stated is None else stated.bits)
+def _sampler(
+    where: str, block: Block, part: AttributeResults | ClusterResults, faults: list[Fault]
+) -> AnySampler | None:
+    """The sampler that the stated width must have; its integers are compared with the file afterwards."""
+    stated = (
+        None if part.sampler is None else _part(SamplerIntegers, f"{where}.sampler", part.sampler, faults)
+    )
+    bits = None if stated is None else stated.bits
+    return any_sampler_as_stated(part.epsilon, block.cardinality, block.background_weights, bits)
 
 
-def _question(stated: AllocationDocument, outcome: OutcomeResults, privacy: Privacy) -> Problem:
+def _question(
+    stated: AllocationDocument, outcome: OutcomeResults, privacy: Privacy, clusters: Sequence[ClusterResults]
+) -> Problem:
     """The problem as far as an allocation states it: without pins, bounds and thus without their faults."""
     return Problem(
         name=stated.name,
@@ -200,6 +260,7 @@ def _question(stated: AllocationDocument, outcome: OutcomeResults, privacy: Priv
         waves=privacy.waves,
         provenance=stated.provenance,
         survey=stated.survey,
+        clusters=[part.members for part in clusters],
     )
 
 
@@ -218,16 +279,15 @@ def _with_texts(
     made: Allocation,
     stated: AllocationDocument,
     outcome: OutcomeResults,
-    attributes: Sequence[AttributeResults],
+    prices: Sequence[float | None],
     moments: Sequence[MomentResults],
 ) -> Allocation:
     """The allocation with what a file states and nobody can recompute from it."""
     return replace(
         made,
         is_stated=True,
-        attributes=tuple(
-            replace(attribute, shadow_price=part.shadow_price)
-            for attribute, part in zip(made.attributes, attributes, strict=True)
+        blocks=tuple(
+            replace(block, shadow_price=price) for block, price in zip(made.blocks, prices, strict=True)
         ),
         moments=tuple(
             replace(moment, floor_price=part.floor_price, ceiling_price=part.ceiling_price)

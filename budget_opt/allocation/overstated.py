@@ -34,5 +34,8 @@ def _figures(document: Mapping[str, Any], allocation: Allocation) -> Iterator[tu
     for i, (stated, attribute) in enumerate(zip(document["attributes"], allocation.attributes, strict=True)):
         yield f"attributes[{i}].loss", stated["loss"], attribute.loss, True
         yield f"attributes[{i}].retention", stated["retention"], attribute.retention, False
+    for i, (stated, block) in enumerate(zip(document["clusters"], allocation.clusters, strict=True)):
+        yield f"clusters[{i}].loss", stated["loss"], block.loss, True
+        yield f"clusters[{i}].retention", stated["retention"], block.retention, False
     for k, (stated, moment) in enumerate(zip(document["moments"], allocation.moments, strict=True)):
         yield f"moments[{k}].retention", stated["retention"], moment.retention, False

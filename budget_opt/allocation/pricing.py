@@ -11,9 +11,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from budget_opt.allocation.allocation import AllocatedAttribute, AllocatedMoment, Allocation
+from budget_opt.allocation.allocation import AllocatedMoment, Allocation
+from budget_opt.allocation.blocks import AllocatedBlock
 from budget_opt.certificate.multipliers import Multipliers
 from budget_opt.certificate.prices.prices import Price, Prices, prices
+from budget_opt.model.block import Block
 from budget_opt.model.problem import Problem
 
 LARGEST_GAP = 1e-3
@@ -30,12 +32,11 @@ def priced(allocation: Allocation, problem: Problem, known: Multipliers | None =
     found = prices(problem.arrays, allocation.epsilons, known)
     if found is None:
         return allocation
-    attributes = zip(allocation.attributes, found.bounds, strict=True)
     return replace(
         allocation,
-        attributes=tuple(
-            replace(attribute, shadow_price=_of_bound(problem, attribute, price))
-            for attribute, price in attributes
+        blocks=tuple(
+            replace(block, shadow_price=_of_bound(problem.blocks[i], block, price))
+            for i, (block, price) in enumerate(zip(allocation.blocks, found.bounds, strict=True))
         ),
         moments=tuple(_moment(moment, found, k) for k, moment in enumerate(allocation.moments)),
         sensitivity={
@@ -51,10 +52,10 @@ def _is_an_optimum(allocation: Allocation) -> bool:
     return outcome.status == "optimal" and small and len(allocation.question.levels) <= 1
 
 
-def _of_bound(problem: Problem, attribute: AllocatedAttribute, price: Price) -> float | None:
+def _of_bound(stated: Block, block: AllocatedBlock, price: Price) -> float | None:
     """On lowering an epsilon_min that is above 0 and holds, else on raising."""
-    lower, upper = problem.attribute(attribute.name).lower, problem.attribute(attribute.name).upper
-    at_minimum = 0 < lower < upper and attribute.epsilon - lower < upper - attribute.epsilon
+    lower, upper = stated.lower, stated.upper
+    at_minimum = 0 < lower < upper and block.epsilon - lower < upper - block.epsilon
     return _finite(price.lowering if at_minimum else price.raising)
 
 

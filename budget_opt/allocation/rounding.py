@@ -77,7 +77,7 @@ def even(arrays: Arrays) -> FloatArray:
 
     Without a total (`min_epsilon`) the least common epsilon that meets every floor.
     """
-    free = np.ones(arrays.attributes, dtype=bool)
+    free = np.ones(arrays.blocks, dtype=bool)
     epsilon = arrays.lower.copy()
     if _total(arrays) is None:
         return fitted(arrays, np.clip(_least_common(arrays), arrays.lower, arrays.upper))
@@ -122,7 +122,7 @@ def _least_common(arrays: Arrays) -> float:
     floors = arrays.floors
 
     def meets(height: float) -> bool:
-        epsilon = np.clip(np.full(arrays.attributes, height), arrays.lower, arrays.upper)
+        epsilon = np.clip(np.full(arrays.blocks, height), arrays.lower, arrays.upper)
         return bool(
             np.all(log_retentions(arrays, epsilon)[floors] >= arrays.log_floor[floors] + FLOOR_MARGIN)
         )

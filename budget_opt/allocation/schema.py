@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, StrictInt, WithJsonSchema
 
-from budget_opt.errors import AllocationError, Fault, InputError
+from budget_opt.errors import MISSING, AllocationError, Fault, InputError
 from budget_opt.model.arrays import Objective
 from budget_opt.model.declared import Declared
 from budget_opt.model.fields import (
@@ -56,13 +56,25 @@ class _Stated(Part):
     error: ClassVar[type[InputError]] = AllocationError
 
 
+_COUNT = "^[1-9][0-9]{0,38}$"
+
+
 class SamplerIntegers(_Stated):
-    """b and q of DESIGN 2.8; q as a decimal string, as it may exceed 2^53."""
+    """b and q of DESIGN 2.8, or `counts` of another background; as decimal strings: they may exceed 2^53."""
 
     noun: ClassVar[str] = "the sampler"
 
     bits: Literal[32, 64, 128]
-    q: str = Field(pattern="^[1-9][0-9]{0,38}$")
+    q: str | None = Field(default=None, pattern=_COUNT)
+    counts: tuple[Annotated[str, Field(pattern=_COUNT)], ...] | None = None
+
+    def _laws(self) -> list[Fault]:
+        if self.q is None and self.counts is None:
+            remedy = "Add it, or counts where the background is not uniform."
+            return [Fault("q", MISSING, "is required", remedy)]
+        if self.q is not None and self.counts is not None:
+            return [Fault("counts", len(self.counts), "are there beside q", "Remove one of the two.")]
+        return []
 
 
 class AttributeResults(_Stated):
@@ -74,10 +86,36 @@ class AttributeResults(_Stated):
     epsilon: Budgeted
     loss: Finite
     retention: Finite
-    truth_probability: Finite
-    other_probability: Finite
+    truth_probability: Finite | None
+    other_probability: Finite | None
     sampler: dict[str, Any] | None
     shadow_price: Finite | None = None
+    cluster: Title | None = None
+
+
+class ClusterResults(_Stated):
+    """A cluster: its members in the order of the joint code, and what an attribute states for itself."""
+
+    noun: ClassVar[str] = "the cluster"
+
+    name: Title
+    members: tuple[Name, ...]
+    cardinality: StrictInt
+    background: Literal["uniform", "product"]
+    epsilon: Budgeted
+    loss: Finite
+    retention: Finite
+    truth_probability: Finite | None
+    other_probability: Finite | None
+    sampler: dict[str, Any] | None
+    shadow_price: Finite | None = None
+
+
+UNIFORM: Literal["uniform"] = "uniform"
+PRODUCT: Literal["product"] = "product"
+"""The background of a cluster: that of its members, each on its own, where one of them is not uniform."""
+RETENTION_OF = "function of the cluster"
+"""What `retention` is the factor on where a moment has two members of one cluster."""
 
 
 class MomentResults(_Stated):
@@ -90,6 +128,8 @@ class MomentResults(_Stated):
     variance_basis: str
     floor_price: Finite | None = None
     ceiling_price: Finite | None = None
+    retention_of: Literal["function of the cluster"] | None = None
+    detail: Share | None = None
 
 
 class Privacy(_Stated):
@@ -139,8 +179,6 @@ class AllocationDocument(_Stated):
     """The whole file; attributes, moments and columns are read apart."""
 
     noun: ClassVar[str] = "the allocation"
-    later: ClassVar[dict[str, Any]] = {"clusters": ()}
-
     format: Literal["budget-opt/allocation"]
     version: Literal[1]
     name: Title
@@ -154,7 +192,7 @@ class AllocationDocument(_Stated):
     objective: dict[str, Any]
     attributes: tuple[dict[str, Any], ...]
     moments: tuple[dict[str, Any], ...]
-    clusters: tuple[Any, ...]
+    clusters: tuple[dict[str, Any], ...]
     groups: tuple[dict[str, Any], ...]
     public: tuple[dict[str, Any], ...]
     dropped: tuple[Name, ...]
@@ -171,6 +209,9 @@ def allocation_schema() -> dict[str, Any]:
     attribute["properties"]["sampler"] = {"anyOf": [_plain(SamplerIntegers), {"type": "null"}]}
     fields = schema["properties"]
     fields["attributes"]["items"] = attribute
+    cluster = _plain(ClusterResults)
+    cluster["properties"]["sampler"] = attribute["properties"]["sampler"]
+    fields["clusters"]["items"] = cluster
     fields["moments"]["items"] = _joined(CrossMoment, MomentResults)
     fields["privacy"] = _plain(Privacy)
     fields["objective"] = _plain(OutcomeResults)

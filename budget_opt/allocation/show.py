@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from fractions import Fraction
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from budget_opt.mechanisms.exact import exact, float_at_least
+from budget_opt.mechanisms.exact import exact_sum, float_at_least
 from budget_opt.model.arrays import MINIMIZED
+from budget_opt.model.background import Mixture
+from budget_opt.model.declared import Declared
 from budget_opt.model.provenance import decimal_text, from_the_data, nats, provenance_epsilon
 from budget_opt.tables.printing import WIDTH, percent, percent_at_most, plain_text
 from budget_opt.tables.wide import Column, WideTable
 
 if TYPE_CHECKING:
-    from budget_opt.allocation.allocation import AllocatedAttribute, AllocatedMoment, Allocation, Outcome
+    from budget_opt.allocation.allocation import AllocatedMoment, Allocation, Outcome
+    from budget_opt.allocation.blocks import AllocatedAttribute, AllocatedBlock
 
 PRICES = 5
 """Prices of each kind that are shown."""
@@ -32,21 +34,57 @@ def as_text(allocation: Allocation, width: int = WIDTH) -> str:
 def renderable(allocation: Allocation) -> RenderableType:
     """The same for a rich console."""
     parts: list[RenderableType] = [Text(headline(allocation)), attribute_table(allocation)]
+    merged = grouping_sentences(allocation.question.attributes)
+    parts += [Text(line) for line in (*cluster_lines(allocation), *merged)]
     if allocation.moments:
         parts.append(moment_table(allocation))
+        parts += [Text(line) for line in touching_lines(allocation)]
     outcome = outcome_sentence(allocation.objective, is_stated=allocation.is_stated)
     parts += [Text(line) for line in (*group_lines(allocation), outcome)]
     after = (*level_lines(allocation), *price_lines(allocation), *lost_sentences(allocation))
     return Group(*parts, *(Text(line) for line in after))
 
 
+def cluster_lines(allocation: Allocation) -> list[str]:
+    """What is randomized together, and what a change of one member costs."""
+    return [
+        f"randomized together: {block.name}, {block.cardinality:,} joint categories, epsilon "
+        f"{block.epsilon:.4g} for all; a change of one member alone costs all of it"
+        for block in allocation.blocks
+        if block.is_cluster
+    ]
+
+
+def touching_lines(allocation: Allocation) -> list[str]:
+    """Which moments are not multiplied by their retention alone."""
+    twice = [moment.label for moment in allocation.moments if moment.touches_twice]
+    if not twice:
+        return []
+    more = f" and {len(twice) - LOST} more" if len(twice) > LOST else ""
+    what = f"with two members of one cluster: {', '.join(twice[:LOST])}{more}"
+    why = (
+        "Their retention is the factor on the function of the cluster; the moment moves by the members' means"
+    )
+    return [f"{what}. {why} as well, and corrected estimates account for it"]
+
+
+def grouping_sentences(attributes: Iterable[Declared]) -> list[str]:
+    """What the chosen groupings leave of each score, and on what that rests."""
+    return [
+        f"{one.name} is released as {one.cardinality:,} of {one.declared_cardinality:,} categories, which "
+        f"leave {percent(float(one.detail))} of its score's variance by "
+        f"{'the stated marginal' if one.marginal else 'equal shares, as no marginal is stated'}; "
+        "retentions count that, and assume straight regressions on the score"
+        for one in attributes
+        if one.grouping is not None
+    ]
+
+
 def group_lines(allocation: Allocation) -> list[str]:
     """What every group spends of its budget."""
     lines = []
     for group in allocation.question.groups:
-        spent = float_at_least(
-            sum((exact(allocation[name].epsilon) for name in group.attributes), Fraction(0))
-        )
+        spent = float_at_least(exact_sum(block.epsilon for block in allocation.touched(group.attributes)))
         lines.append(f"group {group.name}: epsilon {spent:g} of {group.epsilon_max:g}")
     return lines
 
@@ -124,7 +162,7 @@ def attribute_table(allocation: Allocation) -> WideTable:
     attributes = allocation.attributes
 
     def where_released(said: Callable[[AllocatedAttribute], str], otherwise: str) -> list[str]:
-        return [otherwise if one.sampler is None else said(one) for one in attributes]
+        return [said(one) if one.is_released else otherwise for one in attributes]
 
     columns = [
         Column("categories", [str(one.cardinality) for one in attributes]),
@@ -132,10 +170,32 @@ def attribute_table(allocation: Allocation) -> WideTable:
         Column("retention", where_released(lambda one: percent(one.retention), "0 %")),
         Column(
             "true value reported",
-            where_released(lambda one: percent_at_most(one.truth_probability), "not released"),
+            where_released(truth_told, "not released"),
         ),
     ]
+    if not all(one.declared.background == "uniform" for one in attributes):
+        columns.append(Column("replaced by", [background_told(one.declared) for one in attributes]))
+    if any(one.cluster for one in attributes):
+        columns.append(Column("together with", [_others(one) for one in attributes]))
     return WideTable(Column("attribute", [one.name for one in attributes]), columns)
+
+
+def truth_told(part: AllocatedAttribute | AllocatedBlock) -> str:
+    """How often the true value is reported: one number, or from the rarest value's to the commonest's."""
+    least, most = map(percent_at_most, part.truth_range)
+    return most if least == most else f"{least} to {most}"
+
+
+def background_told(declared: Declared) -> str:
+    """What a replaced cell is drawn from, in few words."""
+    stated = declared.background
+    if isinstance(stated, Mixture):
+        return f"{percent(stated.mixture)} marginal, rest uniform"
+    return stated if isinstance(stated, str) else "given shares"
+
+
+def _others(attribute: AllocatedAttribute) -> str:
+    return ", ".join(name for name in attribute.cluster if name != attribute.name) or "-"
 
 
 def moment_table(allocation: Allocation) -> WideTable:

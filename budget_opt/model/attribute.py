@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 from budget_opt.errors import Fault
 from budget_opt.model.declared import Declared
-from budget_opt.model.fields import Budgeted, LabelField, Share
+from budget_opt.model.distortion import least_retention
+from budget_opt.model.fields import Budgeted, Distortion
+from budget_opt.model.grouping_fields import GroupingsField
+from budget_opt.model.parts import below
 
 
 class Attribute(Declared):
@@ -16,18 +21,22 @@ class Attribute(Declared):
     `categories` are the ordered labels (text, integers or booleans) or their number; `bins` the
     edges of a numeric column instead. `scores` are the values f of moments, one a category.
     `epsilon` pins the budget (nats), `epsilon_min` and `epsilon_max` bound it. `marginal` are public
-    or assumed shares of the categories. Raises `ProblemError` with every fault.
+    or assumed shares of the categories. `background` is what a replaced cell is drawn from: "uniform" (the
+    cheapest), "marginal" (the released shares stay as they are), a list of probabilities above 0, or
+    {"mixture": w} for w parts of the marginal and 1 - w of the uniform one. `grouping` merges categories
+    before anything is randomized, `groupings` are candidates for it, of which `design` chooses.
+    `distortion_max` above 0 is the largest expected share of changed cells. Raises `ProblemError` with every
+    fault.
     """
 
     noun: ClassVar[str] = "the attribute"
-    later: ClassVar[dict[str, Any]] = {**Declared.later, "distortion_max": None, "groupings": None}
     filler: ClassVar[dict[str, Any]] = {"categories": 2}
 
     epsilon: Budgeted | None = None
     epsilon_min: Budgeted | None = None
     epsilon_max: Budgeted | None = None
-    distortion_max: Share | None = None
-    groupings: tuple[tuple[tuple[LabelField, ...], ...], ...] | None = None
+    distortion_max: Distortion | None = None
+    groupings: GroupingsField | None = None
 
     # restated, because type checkers make a keyword-only signature for a model without its own
     def __init__(self, /, *name: str, **fields: Any) -> None:
@@ -45,8 +54,21 @@ class Attribute(Declared):
             return self.epsilon
         return math.inf if self.epsilon_max is None else self.epsilon_max
 
+    @cached_property
+    def least_retention(self) -> Fraction:
+        """The least lambda that `distortion_max` allows, exactly; 0 where there is none."""
+        return Fraction(0) if self.distortion_max is None else least_retention(self, self.distortion_max)
+
     def _laws(self) -> list[Fault]:
         return [*super()._laws(), *self._bound_faults()]
+
+    def _grouping_faults(self) -> list[Fault]:
+        """The chosen grouping's, and those of every candidate."""
+        faults = super()._grouping_faults()
+        for i, candidate in enumerate(self.groupings or ()):
+            found = self._faults_of_grouping(candidate)
+            faults += below(f"groupings[{i}]", found)
+        return faults
 
     def _bound_faults(self) -> list[Fault]:
         faults = []

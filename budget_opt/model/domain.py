@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
-from budget_opt.model.values import UnfitError
+from budget_opt.model.grouping import Grouping, Merged, merged
+from budget_opt.model.labels import Label, closed_edges, code_of_other, declared_labels
 
-Label = str | int | bool
+__all__ = ["Domain", "Kind", "Label", "declared_domain"]
+
 Kind = Literal["text", "integer", "boolean", "bins"]
 
 
@@ -23,12 +22,18 @@ class Domain:
     bin closed (open ends are +-inf in `edges`). A released cell is always the label.
     A missing category, where declared, is the last label, None. `other` is the code that takes
     unseen values, None where they are an error.
+
+    Where categories are merged, cells of an original are read in the domain `fine` of the declared ones, and
+    the code of a cell is `codes` of its code there; `kind` and `labels` are those of released cells. Bins
+    that are merged into bins are just bins.
     """
 
     kind: Kind
     labels: tuple[Label | None, ...]
     edges: tuple[float, ...] | None = None
     other: int | None = None
+    fine: Domain | None = None
+    codes: tuple[int, ...] = ()
 
     @property
     def cardinality(self) -> int:
@@ -37,8 +42,19 @@ class Domain:
 
     @property
     def missing(self) -> int | None:
-        """The code of the missing category, None where a missing cell is an error."""
+        """The code of the missing category, None where a missing cell is an error, or merged with others."""
         return self.cardinality - 1 if self.labels[-1] is None else None
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What tells the categories from those of another domain: their kind, order and types.
+
+        Of merged ones also what each holds: a cell that two groupings put into categories of one name is not
+        the same cell.
+        """
+        if self.fine is None:
+            return (self.kind, self.labels)
+        return (self.kind, self.labels, self.fine.kind, self.fine.labels, self.fine.other, self.codes)
 
 
 def declared_domain(
@@ -47,57 +63,28 @@ def declared_domain(
     *,
     missing: bool,
     other: Label | None,
+    grouping: Grouping | None = None,
 ) -> Domain:
     """The domain of a declaration with either `categories` (labels or their number) or `bins`.
 
-    `missing` adds the missing category; `other` is the label that takes unseen values.
+    `missing` adds the missing category; `other` is the label that takes unseen values; `grouping` merges
+    categories. Raises `UnfitError` where `other` or the grouping do not fit the categories.
     """
     labels = declared_labels(categories, bins)
     kind: Kind = "bins" if bins is not None else _KINDS[type(labels[0])]
     whole = (*labels, None) if missing else labels
     code = None if other is None else code_of_other(labels, other, bins)
-    return Domain(kind, whole, None if bins is None else closed_edges(bins), code)
+    fine = Domain(kind, whole, None if bins is None else closed_edges(bins), code)
+    if grouping is None:
+        return fine
+    return _merged_domain(fine, merged(grouping, labels, bins, missing=missing))
 
 
-def code_of_other(labels: Sequence[Label], other: Label, bins: object) -> int:
-    """The code of the label that takes unseen values; `UnfitError` where there cannot be one, or is none."""
-    if bins is not None:
-        raise UnfitError("has no meaning for bins", "Open the outer bins with null")
-    # True == 1 in Python, so the type is compared as well
-    if not any(other == label and type(other) is type(label) for label in labels):
-        raise UnfitError("must be one of the categories", "Add the label to categories")
-    return labels.index(other)
-
-
-def declared_labels(
-    categories: int | tuple[Label, ...] | None, bins: tuple[float | None, ...] | None
-) -> tuple[Label, ...]:
-    """The labels by code without the missing category."""
-    if bins is not None:
-        return bin_labels(bins)
-    return tuple(range(categories)) if isinstance(categories, int) else categories or ()
-
-
-def bin_labels(edges: tuple[float | None, ...]) -> tuple[str, ...]:
-    """The labels of bins, "[18, 30)", the last closed, "(-inf, 18)" and "[65, inf)" for open ends."""
-    pairs = list(pairwise(edges))
-    labels = []
-    for i, (low, high) in enumerate(pairs):
-        opening = "(-inf" if low is None else f"[{_number(low)}"
-        closing = "inf)" if high is None else f"{_number(high)}{']' if i == len(pairs) - 1 else ')'}"
-        labels.append(f"{opening}, {closing}")
-    return tuple(labels)
-
-
-def closed_edges(edges: tuple[float | None, ...]) -> tuple[float, ...]:
-    """Edges with open ends as -inf and +inf."""
-    first = -math.inf if edges[0] is None else edges[0]
-    last = math.inf if edges[-1] is None else edges[-1]
-    return (first, *(float(edge) for edge in edges[1:-1] if edge is not None), last)
+def _merged_domain(fine: Domain, found: Merged) -> Domain:
+    if found.edges is not None:
+        return Domain("bins", found.labels, closed_edges(found.edges))
+    other = None if fine.other is None else found.codes[fine.other]
+    return Domain(_KINDS[type(found.labels[0])], found.labels, None, other, fine, found.codes)
 
 
 _KINDS: dict[type, Kind] = {str: "text", int: "integer", bool: "boolean"}
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)

@@ -7,11 +7,13 @@ The checks are those of `values`; what they raise comes back through pydantic wi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
+from budget_opt.model import background as backgrounds
 from budget_opt.model import values
+from budget_opt.model.arguments import as_list
 from budget_opt.model.values import (
     LARGEST_CARDINALITY,
     LARGEST_EPSILON,
@@ -22,6 +24,7 @@ from budget_opt.model.values import (
 )
 
 LOWEST_LEVEL = 100
+SMALLEST_CLUSTER = 4
 
 
 def _number(
@@ -93,6 +96,61 @@ RowsOfOne = Annotated[int, *_count(values.rows_of_one, MOST_OF_ONE)]
 Waves = Annotated[int, *_count(values.waves, MOST_OF_ONE)]
 """How many releases of the same people are planned."""
 
+
+def _cells(value: object) -> int:
+    limit, remedy = (
+        "the most joint categories of one cluster",
+        "Give a limit such as 1000, or remove the field",
+    )
+    number = values.count(value, LARGEST_CARDINALITY, f"It is {limit}. {remedy}")
+    if number < SMALLEST_CLUSTER:
+        raise UnfitError(f"must be at least {SMALLEST_CLUSTER}, two attributes of two categories", remedy)
+    return number
+
+
+Cells = Annotated[
+    int,
+    BeforeValidator(_cells),
+    WithJsonSchema({"type": "integer", "minimum": SMALLEST_CLUSTER, "maximum": LARGEST_CARDINALITY}),
+]
+"""The most joint categories that one cluster may have."""
+
+
+def _clusters(value: object) -> tuple[tuple[str, ...], ...] | Literal["auto"]:
+    if value == "auto" and isinstance(value, str):
+        return "auto"
+    lists = as_list(value)
+    found = None if lists is None else [as_list(names) for names in lists]
+    if found is None or not all(isinstance(names, list) and names for names in found):
+        raise UnfitError(
+            'must be lists of attributes, or "auto"',
+            'Give for instance [["smoker", "income"]], or "auto" and let design choose',
+        )
+    return tuple(tuple(values.name(name) for name in names or ()) for names in found)
+
+
+Clusters = Annotated[
+    tuple[tuple[str, ...], ...] | Literal["auto"],
+    BeforeValidator(_clusters),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "const": "auto"},
+                {
+                    "type": "array",
+                    "items": {
+                        "type": "array",
+                        "items": {"type": "string", "minLength": 1},
+                        "minItems": 2,
+                        "uniqueItems": True,
+                    },
+                },
+            ]
+        }
+    ),
+]
+"""Attributes that are randomized together, or "auto"."""
+
 PositiveNumber = Annotated[
     float,
     *_number(
@@ -141,6 +199,38 @@ Share = Annotated[
     ),
 ]
 
+
+BackgroundField = Annotated[
+    backgrounds.Background,
+    BeforeValidator(backgrounds.background),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "enum": ["uniform", "marginal"]},
+                {"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 1}, "minItems": 2},
+                {
+                    "type": "object",
+                    "properties": {"mixture": {"type": "number", "minimum": 0, "maximum": 1}},
+                    "required": ["mixture"],
+                    "additionalProperties": False,
+                },
+            ]
+        }
+    ),
+]
+"""What a replaced cell is drawn from."""
+
+
+Distortion = Annotated[
+    float,
+    *_number(
+        "a share of changed cells above 0 (at least 1e-12), at most 1",
+        "No cell is unchanged for certain at a finite epsilon; give a share such as 0.3, or remove the field",
+        lambda number: SMALLEST_RETENTION <= number <= 1,
+        {"exclusiveMinimum": 0, "maximum": 1},
+    ),
+]
+"""The largest expected share of changed cells."""
 
 Name = Annotated[str, BeforeValidator(values.name), WithJsonSchema({"type": "string", "minLength": 1})]
 

@@ -71,23 +71,26 @@ class Origin:
 
 
 def expand_rule(
-    rule: MomentRule, names: Sequence[str], where: str
+    rule: MomentRule, names: Sequence[str], where: str, public: Sequence[str] = ()
 ) -> tuple[list[CrossMoment], list[Origin], list[Fault]]:
     """The moments of a rule with where each is from, or the faults; `names` are those of the attributes.
 
-    `where` is the rule's path in the file.
+    `where` is the rule's path in the file. A rule may name `public` columns; moments of these alone are left
+    out, as they are released as they are.
     """
+    known = (*names, *public)
     faults = [
         fault
         for field, used in (("all_pairs", rule.all_pairs), ("names", rule.names))
-        for fault in unknown_names(f"{where}.{field}", used or (), names)
+        for fault in unknown_names(f"{where}.{field}", used or (), known)
     ]
     if rule.pairs_with is not None:
-        faults += unknown_names(f"{where}.pairs_with", (rule.pairs_with,), names)
+        faults += unknown_names(f"{where}.pairs_with", (rule.pairs_with,), known)
     if faults:
         return [], [], faults
     try:
-        reasons = _needed(rule, names)
+        needed = _needed(rule, names, public)
+        reasons = {listed: why for listed, why in needed.items() if not set(listed) <= set(public)}
         fields = {name: getattr(rule, name) for name in _OF_MOMENTS}
         moments = [CrossMoment(*attributes, **fields) for attributes in reasons]
     except InputError as failure:
@@ -96,10 +99,12 @@ def expand_rule(
     return moments, origins, []
 
 
-def _needed(rule: MomentRule, names: Sequence[str]) -> Mapping[tuple[str, ...], str]:
-    """The attributes of every moment, and why it is needed."""
+def _needed(rule: MomentRule, names: Sequence[str], public: Sequence[str]) -> Mapping[tuple[str, ...], str]:
+    """The columns of every moment, and why it is needed."""
     if rule.formula is not None:
-        return needed_moments(rule.formula, names)
+        # a public column that the formula does not name is not meant by its "."
+        named = [name for name in public if name in rule.formula]
+        return needed_moments(rule.formula, (*names, *named))
     if rule.all_pairs is not None:
         return dict.fromkeys(pairs_among(rule.all_pairs, "all_pairs"), "one of all pairs")
     assert rule.pairs_with is not None
@@ -107,17 +112,21 @@ def _needed(rule: MomentRule, names: Sequence[str]) -> Mapping[tuple[str, ...], 
     return dict.fromkeys(pairs, f"pair with {rule.pairs_with}")
 
 
-def origins_of(document: Mapping[str, Any], names: Sequence[str]) -> tuple[Origin, ...]:
+def origins_of(
+    document: Mapping[str, Any], names: Sequence[str], public: Sequence[str] = ()
+) -> tuple[Origin, ...]:
     """Where every moment of a valid problem file comes from, the stated ones first; a line a mention.
 
-    `names` are those of its attributes.
+    `names` are those of its attributes, `public` those of its public columns.
     """
     stated = [
         Origin(moment.attributes, f"moments[{i}]", weight=moment.weight)
         for i, moment in enumerate(_parts(document, "moments", CrossMoment))
     ]
     rules = enumerate(_parts(document, "moment_rules", MomentRule))
-    expanded = [origin for i, rule in rules for origin in expand_rule(rule, names, f"moment_rules[{i}]")[1]]
+    expanded = [
+        origin for i, rule in rules for origin in expand_rule(rule, names, f"moment_rules[{i}]", public)[1]
+    ]
     return (*stated, *expanded)
 
 

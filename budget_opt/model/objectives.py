@@ -18,22 +18,33 @@ def log_retentions(arrays: Arrays, epsilon: FloatArray) -> FloatArray:
 
 def log_inflations(arrays: Arrays, epsilon: FloatArray) -> FloatArray:
     """log of the variance inflation of every moment (DESIGN 2.3), shape (K,); +inf where not released."""
-    inflated: FloatArray = arrays.incidence @ log_spread(arrays, epsilon)
+    inflated: FloatArray = arrays.spread_incidence @ log_spread(arrays, epsilon)
     return inflated
 
 
 def log_spread(arrays: Arrays, epsilon: FloatArray) -> FloatArray:
-    """log(1 + tau a + tau (1 + tau) b) of every attribute, shape (M,); a = b = 1 gives -2 log lambda."""
+    """log(1 + tau a + tau (1 + tau) b) of every spread column, shape (J,); a = b = 1 gives -2 log lambda."""
     return log_spread_of(arrays, rr.log_tau(epsilon, arrays.cardinality))
 
 
 def log_spread_of(arrays: Arrays, log_tau: FloatArray) -> FloatArray:
-    """The same from log tau (M,)."""
+    """The same from log tau of the blocks (M,)."""
+    return log_spread_at(arrays.spread_a, arrays.spread_b, log_tau[arrays.spread_block])
+
+
+def log_spread_at(a: FloatArray, b: FloatArray, log_tau: FloatArray) -> FloatArray:
+    """log(1 + tau a + tau (1 + tau) b), elementwise."""
     with np.errstate(divide="ignore"):
-        linear = np.log(arrays.spread_a + arrays.spread_b) + log_tau
-        square = np.log(arrays.spread_b) + 2.0 * log_tau
+        linear = np.log(a + b) + log_tau
+        square = np.log(b) + 2.0 * log_tau
     spread: FloatArray = np.logaddexp(np.logaddexp(0.0, linear), square)
     return spread
+
+
+def by_block(arrays: Arrays, columns: FloatArray) -> FloatArray:
+    """Numbers of the spread columns (J,) summed over each block's columns, shape (M,)."""
+    summed = np.bincount(arrays.spread_block, weights=columns, minlength=arrays.blocks)
+    return summed.astype(np.float64, copy=False)
 
 
 def value(arrays: Arrays, epsilon: FloatArray) -> float:
@@ -52,14 +63,14 @@ def value_of(arrays: Arrays, epsilon: FloatArray, log_retention: FloatArray) -> 
     weight = arrays.weight[used]
     if arrays.objective == "min_variance":
         spread = log_spread_of(arrays, rr.log_tau_of(log_retention))
-        inflation: FloatArray = arrays.incidence @ spread
+        inflation: FloatArray = arrays.spread_incidence @ spread
         with np.errstate(over="ignore"):
             return float(np.sum(weight * arrays.variance[used] * np.exp(inflation[used])))
     kept = (arrays.incidence @ log_retention)[used]
     if arrays.objective == "weighted_sum":
         return float(np.sum(weight * np.exp(kept)))
     if arrays.objective == "geometric_mean":
-        return float(np.exp(np.sum(weight * kept) / np.sum(weight)))
+        return float(np.exp(np.sum(weight * kept) / np.sum(weight) + arrays.log_scale))
     return float(np.min(np.exp(kept - np.log(arrays.target[used]))))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -18,12 +19,15 @@ from budget_opt.mechanisms.exact import exact
 from budget_opt.model.arguments import as_list
 from budget_opt.model.arrays import TOTAL, Arrays, Objective
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.fields import Delta, Name, PositiveBudget, Title, Waves
+from budget_opt.model.block import Block, block_indices, blocks_of, touched
+from budget_opt.model.cluster_rules import cluster_faults, undecided
+from budget_opt.model.fields import Cells, Clusters, Delta, Name, PositiveBudget, Title, Waves
 from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn, Survey, Unit
+from budget_opt.model.moment_faults import distortion_faults, moment_faults
 from budget_opt.model.moment_rules import MomentRule, expand_rule
 from budget_opt.model.parts import Part, below
 from budget_opt.model.provenance import not_public
-from budget_opt.model.rules import problem_faults, reference_faults
+from budget_opt.model.rules import budget_faults, problem_faults, reference_faults
 
 if TYPE_CHECKING:
     from budget_opt.allocation.allocation import Allocation
@@ -32,10 +36,10 @@ FORMAT: Literal["budget-opt/problem"] = "budget-opt/problem"
 VERSION: Literal[1] = 1
 _PARTS: dict[str, type[Part]] = {
     "attributes": Attribute,
+    "public": PublicColumn,
     "moments": CrossMoment,
     "moment_rules": MomentRule,
     "groups": Group,
-    "public": PublicColumn,
 }
 _REFERRING = ("moments", "groups")
 _SINGLE: dict[str, type[Part]] = {"provenance": Provenance, "unit": Unit, "survey": Survey}
@@ -47,18 +51,18 @@ class Problem(Part):
     `total_epsilon` in nats is for one record in one wave, whatever `unit` and `waves` say; only
     `min_epsilon` may leave it out. With a `total_delta` above 0 it holds as (epsilon, delta)-DP, by exact
     composition of the losses, and the sum of the epsilons may be larger; groups, pins and bounds are sums
-    as ever. `moment_rules` (formulas, all pairs, …) are expanded into moments when the problem is built
-    and are empty then: file, hash, allocation and certificate are those of the expanded problem. Permuted
+    as ever.
+
+    `clusters` are lists of attributes that are randomized together, each with one epsilon for all its members
+    (DESIGN 2.9), or "auto": `design` chooses them, each of at most `max_cells` joint categories.
+    `moment_rules` (formulas, all pairs, …) are expanded into moments when the problem is built and are empty
+    then: file, hash, allocation and certificate are those of the expanded problem. Permuted
     duplicates among the moments are merged, a stated one with one of a rule as well. Raises
     `ProblemError`, all faults at once.
     """
 
     noun: ClassVar[str] = "the problem"
-    later: ClassVar[dict[str, Any]] = {
-        "n": None,
-        "clusters": (),
-        "max_cells": None,
-    }
+    later: ClassVar[dict[str, Any]] = {"n": None}
 
     format: Literal["budget-opt/problem"] = FORMAT
     version: Literal[1] = VERSION
@@ -76,8 +80,8 @@ class Problem(Part):
     waves: Waves = 1
     n: StrictInt | None = None
     provenance: Provenance = Provenance()
-    clusters: tuple[tuple[Name, ...], ...] | Literal["auto"] = ()
-    max_cells: StrictInt | None = None
+    clusters: Clusters = ()
+    max_cells: Cells | None = None
     moment_rules: tuple[MomentRule, ...] = ()
     survey: Survey | None = None
 
@@ -91,7 +95,10 @@ class Problem(Part):
             raise ProblemError.from_faults(faults)
 
     def _laws(self) -> list[Fault]:
-        return problem_faults(self)
+        clusters, own = cluster_faults(self), [*problem_faults(self), *moment_faults(self)]
+        # what clusters cost is known only where they are sound
+        costs = [] if clusters else [*distortion_faults(self), *budget_faults(self)]
+        return [*own, *clusters, *costs]
 
     @classmethod
     def read(cls, path: str | Path) -> Problem:
@@ -166,6 +173,71 @@ class Problem(Part):
         """Names of the attributes, in order."""
         return tuple(attribute.name for attribute in self.attributes)
 
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """What is randomized as one, in the order of the first members: the order of all arrays.
+
+        Raises `ProblemError` while the clusters are still to be chosen ("auto").
+        """
+        if self.clusters == "auto":
+            raise ProblemError.from_faults([undecided()])
+        return blocks_of(self.attributes, self.clusters)
+
+    @property
+    def block_names(self) -> tuple[str, ...]:
+        """Names of the blocks: an attribute's own, "smoker + income" for a cluster."""
+        return tuple(block.name for block in self.blocks)
+
+    def block_of(self, name: str) -> Block:
+        """The block of this attribute; raises `InputError` where there is no such attribute."""
+        return self.blocks[self._block_index[self.attribute(name).name]]
+
+    def touched(self, names: Iterable[str]) -> dict[int, tuple[str, ...]]:
+        """The blocks of these attributes: index among `blocks` -> the ones of it, as they come.
+
+        Names of public columns are passed over: they are in no block, and nothing is spent on them.
+        """
+        return touched(self._block_index, (name for name in names if name in self._block_index))
+
+    def attributes_in(self, moment: CrossMoment) -> tuple[str, ...]:
+        """The attributes that a moment names; the others are public columns, of which everything is kept."""
+        known = self._attribute_names
+        return tuple(name for name in moment.attributes if name in known)
+
+    @cached_property
+    def _attribute_names(self) -> frozenset[str]:
+        return frozenset(self.names)
+
+    def detail_of(self, moment: CrossMoment) -> Fraction:
+        """What the groupings of its attributes leave of a moment, exactly; 1 without any (`model.detail`)."""
+        details = self._details
+        return math.prod((details[name] for name in moment.attributes if name in details), start=Fraction(1))
+
+    @cached_property
+    def _details(self) -> dict[str, Fraction]:
+        return {one.name: one.detail for one in self.attributes if one.grouping is not None}
+
+    def with_grouping(self, name: str, grouping: object) -> Problem:
+        """A copy in which the categories of this attribute are merged by `grouping`, not at all for None.
+
+        `grouping` is what the field of an attribute takes: a candidate, lists of categories, or an object
+        from names to lists. Raises `InputError` for an unknown attribute, `ProblemError` where the grouping
+        does not fit it, or leaves less of a moment than its floor.
+        """
+        chosen = self.attribute(name).with_fields(grouping=grouping)
+        return self.with_fields(
+            attributes=tuple(chosen if one.name == name else one for one in self.attributes)
+        )
+
+    @cached_property
+    def _block_index(self) -> dict[str, int]:
+        return block_indices(self.blocks)
+
+    def with_clusters(self, clusters: Iterable[Iterable[str]] | Literal["auto"]) -> Problem:
+        """A copy with these clusters, lists of attributes; without any, no limit of cells is kept."""
+        chosen = clusters if isinstance(clusters, str) else tuple(tuple(names) for names in clusters)
+        return self.with_fields(clusters=chosen, **({} if chosen else {"max_cells": None}))
+
     @property
     def not_public(self) -> tuple[str, ...]:
         """What the problem uses and does not state to be public: the guarantee assumes that it is."""
@@ -174,6 +246,7 @@ class Problem(Part):
     def budgets(self) -> tuple[tuple[str, tuple[str, ...], Fraction], ...]:
         """(name, members, cap) of the total, where there is one, and of every group; exact decimals.
 
+        Of a cluster the one epsilon counts once, in the total and in every group with a member of it.
         With a `total_delta` a sum within the total is enough, and not needed.
         """
         total = () if self.total_epsilon is None else ((TOTAL, self.names, exact(self.total_epsilon)),)
@@ -202,6 +275,8 @@ def _parse_parts(fields: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]
         if name in _REFERRING and isinstance(parsed.get("attributes"), tuple):
             # before moments are merged, so that the paths are those of the file
             known = [attribute.name for attribute in parsed["attributes"]]
+            if name == "moments" and isinstance(parsed.get("public"), tuple):
+                known += [column.name for column in parsed["public"]]
             faults += reference_faults(name, [getattr(part, "attributes", ()) for part, _ in built], known)
     faults += [*_parse_singles(parsed), *_expand_rules(rules, parsed, broken)]
     if isinstance(parsed.get("moments"), tuple):
@@ -232,10 +307,12 @@ def _expand_rules(rules: list[Part | None], parsed: dict[str, Any], broken: set[
             broken.add("moments")
         return []
     names = [attribute.name for attribute in attributes]
+    stated_public = parsed.get("public", ())
+    public = [column.name for column in stated_public] if isinstance(stated_public, tuple) else []
     faults: list[Fault] = []
     for i, rule in enumerate(rules):
         if isinstance(rule, MomentRule):
-            moments, _, found = expand_rule(rule, names, f"moment_rules[{i}]")
+            moments, _, found = expand_rule(rule, names, f"moment_rules[{i}]", public)
             faults += found
             stated += tuple(moments)
     parsed |= {"moments": stated, "moment_rules": ()}

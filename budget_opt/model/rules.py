@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from budget_opt.errors import MISSING, Fault
 from budget_opt.mechanisms.exact import exact, float_at_least
 from budget_opt.model.arrays import TOTAL
+from budget_opt.model.block import Block, blocks_of
 from budget_opt.model.parts import nearest
 
 if TYPE_CHECKING:
@@ -17,14 +18,13 @@ if TYPE_CHECKING:
 
 
 def problem_faults(problem: Problem) -> list[Fault]:
-    """Every fault between the parts of a problem whose parts are valid themselves."""
+    """Every fault between the parts of a problem whose parts are valid themselves, but for its budgets."""
     return [
         *_count_faults(problem),
         *_name_faults(problem),
         *_unit_faults(problem),
         *_survey_faults(problem),
         *_total_faults(problem),
-        *_budget_faults(problem),
     ]
 
 
@@ -150,22 +150,32 @@ def _total_faults(problem: Problem) -> list[Fault]:
     return faults
 
 
-def _budget_faults(problem: Problem) -> list[Fault]:
+def _reasons(blocks: Sequence[Block]) -> str:
+    """Why these blocks need what they need."""
+    distorted = any(block.most_distorted is not None for block in blocks)
+    return "pins, minima and distortion_max" if distorted else "pins and minima"
+
+
+def budget_faults(problem: Problem) -> list[Fault]:
     """Pins and minima against the total and the groups; the rest is for the solver to judge."""
-    least = {attribute.name: exact(attribute.lower) for attribute in problem.attributes}
+    # while clusters are to be chosen, nothing is known that all choices need
+    blocks = () if problem.clusters == "auto" else blocks_of(problem.attributes, problem.clusters)
+    least = [(block, exact(block.lower)) for block in blocks if block.lower > 0]
     faults = []
     for name, members, cap in problem.budgets():
         if name == TOTAL and problem.total_delta > 0:
             continue
-        needed = sum((least[member] for member in members if member in least), Fraction(0))
+        inside = [(block, lower) for block, lower in least if not set(block.names).isdisjoint(members)]
+        needed = sum((lower for _, lower in inside), Fraction(0))
         if needed > cap:
             where = TOTAL if name == TOTAL else f'groups["{name}"].epsilon_max'
-            pinned = [member for member in members if least.get(member)]
+            pinned = [block.name for block, _ in inside]
             faults.append(
                 Fault(
                     where,
                     float_at_least(cap),
-                    f"pins and minima of {', '.join(pinned)} need {float_at_least(needed)!r}",
+                    f"{_reasons([block for block, _ in inside])} of {', '.join(pinned)} need "
+                    f"{float_at_least(needed)!r}",
                     "Raise it, or lower them.",
                 )
             )

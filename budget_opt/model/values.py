@@ -129,7 +129,7 @@ def categories(value: object) -> int | tuple[str | int | bool, ...]:
         if not 2 <= value <= LARGEST_CARDINALITY:
             raise UnfitError("must be from 2 to 1,000,000 categories", remedy)
         return value
-    listed = _listed(value, "must be a list of labels or their number", remedy)
+    listed = items_of(value, "must be a list of labels or their number", remedy)
     labels = tuple(label(item) for item in listed)
     if not 2 <= len(labels) <= LARGEST_CARDINALITY:
         raise UnfitError("must have from 2 to 1,000,000 categories", remedy)
@@ -147,7 +147,7 @@ def edges(value: object) -> tuple[float | None, ...]:
     """Increasing edges of bins, None at an end that is open."""
     remedy = "Give increasing edges, for instance [18, 30, 45, null]; null at an end leaves it open"
     limit = "must be a list of at least three edges (two bins)"
-    listed = _listed(value, limit, remedy)
+    listed = items_of(value, limit, remedy)
     if len(listed) < 3:
         raise UnfitError(limit, remedy)
     if any(edge is None for edge in listed[1:-1]):
@@ -161,8 +161,8 @@ def edges(value: object) -> tuple[float | None, ...]:
     return found
 
 
-def _listed(value: Any, limit: str, remedy: str) -> list[Any]:
-    """The items of a list, tuple, array or other ordered collection."""
+def items_of(value: Any, limit: str, remedy: str) -> list[Any]:
+    """The items of a list, tuple, array or other ordered collection; else `UnfitError` with these words."""
     if isinstance(value, str | bytes | Mapping | set | frozenset) or not hasattr(value, "__iter__"):
         raise UnfitError(limit, remedy)
     return list(value)

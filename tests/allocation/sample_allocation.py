@@ -52,8 +52,8 @@ def solved() -> Allocation:
     bound = certify(PROBLEM.arrays, epsilon).bound
     made = allocate(PROBLEM, epsilon, Statement(bound=bound, solver="test", seconds=0.25))
     outcome = replace(made.objective, certificate_sha256="0123456789abcdef" * 4)
-    priced = tuple(replace(attribute, shadow_price=0.125) for attribute in made.attributes)
-    return replace(made, attributes=priced, objective=outcome, sensitivity={"total_epsilon": 0.31})
+    priced = tuple(replace(block, shadow_price=0.125) for block in made.blocks)
+    return replace(made, blocks=priced, objective=outcome, sensitivity={"total_epsilon": 0.31})
 
 
 WHOLE: Document = json.loads(json.dumps(solved().to_dict()))

@@ -39,9 +39,9 @@ def test_the_schema_has_every_field_of_the_design_and_no_other() -> None:
     fields = schema["properties"]
     assert set(fields["objective"]["properties"]) == set(WHOLE["objective"])
     assert set(fields["privacy"]["properties"]) == set(WHOLE["privacy"])
-    assert set(fields["moments"]["items"]["properties"]) == {*WHOLE["moments"][1]}
-    declared = {"bins", "scores", "ordered", "marginal", "missing", "missing_score", "other"}
-    assert set(fields["attributes"]["items"]["properties"]) == {*WHOLE["attributes"][0], *declared}
+    assert set(fields["moments"]["items"]["properties"]) == {*WHOLE["moments"][1], "retention_of", "detail"}
+    declared = {"bins", "scores", "ordered", "marginal", "missing", "missing_score", "other", "grouping"}
+    assert set(fields["attributes"]["items"]["properties"]) == {*WHOLE["attributes"][0], *declared, "cluster"}
 
 
 @pytest.mark.parametrize("path", [(), *OBJECTS[1:]], ids=lambda path: dotted(path) or "file")

@@ -31,6 +31,7 @@ ATTRIBUTE_DEFAULTS: Document = {
     "missing_score": None,
     "other": None,
     "background": "uniform",
+    "grouping": None,
     "epsilon": None,
     "epsilon_min": None,
     "epsilon_max": None,

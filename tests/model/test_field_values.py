@@ -154,7 +154,7 @@ def test_whatever_stands_in_place_of_a_value_is_a_problem_or_a_fault(
         else:
             assert Problem.from_dict(json.loads(json.dumps(problem.to_dict()))) == problem
             assert problem.sha256
-            assert problem.arrays.attributes == len(problem.names)
+            assert problem.arrays.blocks == len(problem.names)
             continue
         assert whole.faults
         assert all(fault.where and fault.limit and fault.remedy for fault in whole.faults)

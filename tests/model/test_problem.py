@@ -234,7 +234,7 @@ def test_a_problem_cannot_be_changed_in_place() -> None:
 
 def test_problems_are_compared_by_their_fields_whatever_was_computed_from_them() -> None:
     one, same, other = (problem_of([Attribute("a", categories=r)], total_epsilon=1.0) for r in (2, 2, 3))
-    assert all(problem.arrays.attributes == 1 and problem.sha256 for problem in (one, same, other))
+    assert all(problem.arrays.blocks == 1 and problem.sha256 for problem in (one, same, other))
     assert one == same
     assert one != other
     assert one == problem_of([Attribute("a", categories=2)], total_epsilon=1.0)
@@ -247,7 +247,7 @@ def test_problems_are_compared_by_their_fields_whatever_was_computed_from_them()
 @settings(max_examples=50)
 def test_the_arrays_say_what_the_problem_says(problem: Problem) -> None:
     arrays = problem.arrays
-    assert (arrays.attributes, arrays.moments) == (len(problem.attributes), len(problem.moments))
+    assert (arrays.blocks, arrays.moments) == (len(problem.attributes), len(problem.moments))
     assert arrays.objective == problem.objective
     assert arrays.lower.tolist() == [attribute.lower for attribute in problem.attributes]
     assert arrays.stated_upper.tolist() == [attribute.upper for attribute in problem.attributes]

@@ -218,15 +218,6 @@ def test_a_fault_is_told_once_with_path_value_limit_and_way_out(
     ("field", "value"),
     [
         ("n", 1000),
-        ("clusters", [["smoker", "income"]]),
-        ("clusters", "auto"),
-        ("clusters", 5),
-        ("max_cells", 100),
-        ("attributes.1.background", "marginal"),
-        ("attributes.1.background", [0.2] * 5),
-        ("attributes.1.background", "other"),
-        ("attributes.1.distortion_max", 0.2),
-        ("attributes.3.groupings", [[["north", "south"], ["east"]]]),
     ],
 )
 def test_a_field_of_a_later_version_is_refused_by_its_name(
