@@ -15,8 +15,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from budget_opt.accounting.composition import epsilon_at, epsilon_of, keeps_total
 from budget_opt.accounting.loss import from_epsilon
 from budget_opt.accounting.outer import as_sum, largest_sum
@@ -137,7 +135,7 @@ class _Search:
         """The sum at which this split, scaled, would just keep the total; inside (low, high)."""
         total, delta = self.problem.total_epsilon, self.problem.total_delta
         assert total is not None
-        cardinality = self.problem.arrays.cardinality.astype(np.int64)
+        cardinality = self.problem.arrays.cardinality
 
         def cost(factor: float) -> float:
             points = from_epsilon(factor * split.epsilons, cardinality)

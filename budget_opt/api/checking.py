@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from budget_opt.accounting.outer import as_sum, largest_sum
+from budget_opt.allocation.show import background_told, grouping_sentences
 from budget_opt.api.arguments import require_number
+from budget_opt.api.coarseness import hopeless_attributes
 from budget_opt.api.needs import least_need, possible_end
 from budget_opt.api.wording import listed
 from budget_opt.errors import InfeasibleError, InputError, ProblemError
@@ -20,7 +22,7 @@ from budget_opt.model.documents import read_document
 from budget_opt.model.moment_rules import Origin, origins_of
 from budget_opt.model.problem import FORMAT, VERSION, Problem
 from budget_opt.model.provenance import unconfirmed, what_came_from_the_data
-from budget_opt.tables.printing import plain_text, text_table
+from budget_opt.tables.printing import percent, plain_text, text_table
 
 HOPELESS = 0.01
 """A moment that keeps less than this even with the whole total for itself is called hopeless."""
@@ -129,7 +131,7 @@ def check_file(path: str | Path, time_limit: float | None = None) -> tuple[Probl
     """The problem in a file, its rules expanded, and what `check` says; raises what both raise."""
     document = read_document(path, FORMAT, VERSION, ProblemError)
     problem = Problem.from_dict(document)
-    origins = origins_of(document, problem.names)
+    origins = origins_of(document, problem.names, [column.name for column in problem.public])
     found = check(problem, time_limit)
     return problem, replace(
         found,
@@ -165,6 +167,10 @@ def check(problem: Problem, time_limit: float | None = None) -> Findings:
         warnings=(
             *_unused(problem),
             *_hopeless(enclosing),
+            *hopeless_attributes(enclosing),
+            *grouping_sentences(problem.attributes),
+            *_clusters(problem),
+            *_backgrounds(problem),
             *_without_scores(problem),
             *delta_notes(problem.total_delta),
             *_not_public(problem),
@@ -198,23 +204,56 @@ def delta_notes(delta: float) -> list[str]:
 
 
 def _unused(problem: Problem) -> list[str]:
-    """Attributes that no moment mentions get their minimum."""
-    used = {name for moment in problem.moments for name in moment.attributes}
+    """Attributes and clusters that no moment mentions get their minimum."""
+    used = {i for moment in problem.moments for i in problem.touched(moment.attributes)}
     return [
-        f"{attribute.name} is in no moment: it gets its minimum, {attribute.lower:g}; with 0 it is left out"
-        for attribute in problem.attributes
-        if attribute.name not in used and attribute.epsilon is None
+        f"{block.name} is in no moment: it gets its minimum, {block.lower:g}; with 0 it is left out"
+        for i, block in enumerate(problem.blocks)
+        if i not in used and all(member.epsilon is None for member in block.members)
     ]
+
+
+def _backgrounds(problem: Problem) -> list[str]:
+    """What a background that is not uniform costs: its rarest category sets the price of all."""
+    return [
+        f"{one.name}: replaced cells are drawn from another background than the uniform one "
+        f"({background_told(one)}), whose rarest category has {percent(1 / one.effective_cardinality)}: "
+        f"every retention costs as much as with {one.effective_cardinality:.4g} categories, and there are "
+        f"{one.cardinality:,}"
+        for one in problem.attributes
+        if one.effective_cardinality > one.cardinality
+    ]
+
+
+def _clusters(problem: Problem) -> list[str]:
+    """What is randomized together, what that costs, and members that nothing needs there."""
+    used = {name for moment in problem.moments for name in moment.attributes}
+    notes = []
+    for block in problem.blocks:
+        if not block.is_cluster:
+            continue
+        notes.append(
+            f"{block.name} are randomized together, with {block.cardinality:,} joint categories: a change of "
+            "one of them alone costs the whole epsilon of the cluster"
+        )
+        idle = [name for name in block.names if name not in used]
+        if idle and len(idle) < len(block.names):
+            verb, them = ("is", "it") if len(idle) == 1 else ("are", "them")
+            notes.append(
+                f"{listed(idle)} {verb} in no moment and only {'makes' if len(idle) == 1 else 'make'} the "
+                f"cluster {block.name} larger: take {them} out"
+            )
+    return notes
 
 
 def _hopeless(problem: Problem) -> list[str]:
     """Moments that cannot keep much however the budget is split."""
     arrays = problem.arrays
     alone = rr.log_retention(np.where(np.isfinite(arrays.upper), arrays.upper, 1e4), arrays.cardinality)
-    best = np.exp(arrays.incidence @ alone)
+    best = np.exp(arrays.incidence @ alone) * arrays.detail
     return [
         f"{moment.label} keeps at most {100 * kept:.2g} % of its value under this total: "
-        "fewer categories or a larger total would help"
+        f"fewer categories{', smaller clusters' if problem.clusters else ''} or a larger total would help"
         for moment, kept in zip(problem.moments, best, strict=True)
         if kept < HOPELESS
     ]

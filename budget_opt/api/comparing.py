@@ -7,8 +7,9 @@ from typing import Any
 
 from budget_opt.allocation import Allocation, uniform
 from budget_opt.api.arguments import require
+from budget_opt.api.comparing_backgrounds import caution_of, compared_backgrounds, with_backgrounds_of
 from budget_opt.api.comparison import EVEN, SAME, Change, ComparedMoment, ComparedSplit, Comparison
-from budget_opt.api.splits import broken_constraints, taken
+from budget_opt.api.splits import broken_constraints, in_words, taken
 from budget_opt.errors import InputError
 from budget_opt.model.arrays import MINIMIZED
 from budget_opt.model.problem import Problem
@@ -27,10 +28,11 @@ def compare(
     """Retentions, objective, gains and losses of splits: `compare({"best": a, "mine": {"X1": 2, ...}})`.
 
     A split is an allocation, or epsilons in nats by name; all have the attributes of `problem`, whose moments
-    and objective they are judged by. Without one it is that of the first allocation. `reference` names the
-    split that the others are measured by: left out, it is the even split, which is put first unless one of
-    them is even; `even=False` leaves it out and measures by the first. With several levels of moments the
-    objective is that of the first. Raises `InputError` for a split of other attributes or an unknown name.
+    and objective they are judged by; an allocation keeps its own clusters and backgrounds, so that those can
+    be compared as well. Without `problem` it is that of the first allocation. `reference` names the split
+    that the others are measured by: left out, it is the even split, put first unless one of them is even;
+    `even=False` leaves it out and measures by the first. With several levels of moments the objective is
+    that of the first. Raises `InputError` for a split of other attributes or an unknown name.
     """
     require(splits, Mapping, "splits", 'Name every split: {"best": allocation, ...}.')
     if not splits:
@@ -38,23 +40,39 @@ def compare(
     for name in splits:
         _require_name(name)
     asked = _common_problem(splits, problem)
-    allocations = {name: taken(asked, split, f"splits[{name!r}]") for name, split in splits.items()}
+    allocations = {
+        name: taken(_with_its_own(asked, split), split, f"splits[{name!r}]") for name, split in splits.items()
+    }
     allocations, chosen = _with_reference(asked, allocations, reference, even=even)
+    backgrounds = compared_backgrounds(tuple(allocations.values()))
     return Comparison(
         problem=asked,
         splits=tuple(
-            _compared(asked, name, allocation, allocations[chosen])
-            for name, allocation in allocations.items()
+            _compared(name, allocation, allocations[chosen]) for name, allocation in allocations.items()
         ),
         moments=_moments(asked, tuple(allocations.values())),
         reference=chosen,
-        cautions=(*_cautions(asked, allocations), *_origins(asked, splits, known=problem is not None)),
+        backgrounds=backgrounds,
+        cautions=(
+            *caution_of(backgrounds, tuple(allocations)),
+            *_cautions(asked, allocations),
+            *_origins(asked, splits, known=problem is not None),
+        ),
     )
 
 
 def _require_name(name: object) -> None:
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
         raise InputError(f"splits: {name!r} is not a name. Name every split by printable text.")
+
+
+def _with_its_own(problem: Problem, split: Allocation | Mapping[str, Any]) -> Problem:
+    """The problem as the split answers it: with the clusters and backgrounds of an allocation."""
+    if not isinstance(split, Allocation):
+        return problem
+    problem = with_backgrounds_of(problem, split)
+    same = split.question.clusters == problem.clusters
+    return problem if same else problem.with_clusters(split.question.clusters)
 
 
 def _common_problem(splits: Mapping[str, Any], problem: Problem | None) -> Problem:
@@ -80,14 +98,20 @@ def _with_reference(
     if not even:
         return allocations, reference or next(iter(allocations))
     balanced = uniform(problem)
-    same = [name for name, one in allocations.items() if one.epsilons.tolist() == balanced.epsilons.tolist()]
+    same = [
+        name
+        for name, one in allocations.items()
+        if one.question.block_names == balanced.question.block_names
+        and one.epsilons.tolist() == balanced.epsilons.tolist()
+    ]
     if same:
         return allocations, reference or same[0]
     name = EVEN if EVEN not in allocations else f"{EVEN} of the problem"
     return {name: balanced, **allocations}, reference or name
 
 
-def _compared(problem: Problem, name: str, allocation: Allocation, reference: Allocation) -> ComparedSplit:
+def _compared(name: str, allocation: Allocation, reference: Allocation) -> ComparedSplit:
+    problem = allocation.question
     value, before = allocation.objective.value, reference.objective.value
     ratio = value / before if value is not None and before else None
     better = None if ratio is None else (1.0 - ratio if problem.objective in MINIMIZED else ratio - 1.0)
@@ -134,6 +158,14 @@ def _cautions(problem: Problem, allocations: Mapping[str, Allocation]) -> list[s
     if problem.objective != "min_epsilon" and most - least > _TOTALS * most:
         listed = ", ".join(f"{name} {total:.6g}" for name, total in spent.items())
         found.append(f"the splits spend different totals of epsilon, so that more is no merit: {listed}")
+    clusters = {name: allocation.question.block_names for name, allocation in allocations.items()}
+    if len(set(clusters.values())) > 1:
+        listed = "; ".join(f"{name}: {in_words(allocation)}" for name, allocation in allocations.items())
+        found.append(
+            f"the splits randomize other attributes together ({listed}). A cluster has one epsilon, which "
+            "counts once and which a change of any one member costs whole; the retention of a moment with "
+            "two of its members is the factor on the function of the cluster"
+        )
     if len(problem.levels) > 1:
         found.append(f"the objective is that of level {problem.levels[0]}, the first of the moments' levels")
     return found
@@ -142,9 +174,14 @@ def _cautions(problem: Problem, allocations: Mapping[str, Allocation]) -> list[s
 def _origins(problem: Problem, splits: Mapping[str, Any], *, known: bool) -> list[str]:
     """Allocations of other problems, and pins and bounds that no allocation file carries."""
     found = []
-    made = {name: split.problem_sha256 for name, split in splits.items() if isinstance(split, Allocation)}
-    first = problem.sha256 if known else next(iter(made.values()))
-    others = [name for name, sha in made.items() if sha != first]
+    made = {name: split for name, split in splits.items() if isinstance(split, Allocation)}
+    first = problem.sha256 if known else next(iter(made.values())).problem_sha256
+    whole = problem.sha256 == first
+    others = [
+        name
+        for name, split in made.items()
+        if split.problem_sha256 != (_with_its_own(problem, split).sha256 if whole else first)
+    ]
     if others:
         verb = "was" if len(others) == 1 else "were"
         found.append(f"{', '.join(others)} {verb} made from another problem, and judged here by this one")

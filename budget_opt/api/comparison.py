@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from budget_opt.allocation import Allocation
+from budget_opt.api.comparing_backgrounds import ComparedBackground
 from budget_opt.api.splits import Broken
 from budget_opt.errors import InputError
 from budget_opt.model.arrays import MINIMIZED
@@ -61,10 +62,10 @@ class ComparedSplit:
         return self.allocation.spent_epsilon
 
     def to_dict(self) -> dict[str, Any]:
-        """The split as JSON, with its epsilons by name."""
+        """The split as JSON, with its epsilons by name, one a cluster."""
         return {
             "name": self.name,
-            "epsilons": {one.name: one.epsilon for one in self.allocation.attributes},
+            "epsilons": {one.name: one.epsilon for one in self.allocation.blocks},
             "spent_epsilon": self.spent_epsilon,
             "loss": self.allocation.loss,
             "value": self.value,
@@ -98,13 +99,15 @@ class ComparedMoment:
 class Comparison(Rows):
     """Splits side by side under one `problem`; one row a moment, its retentions in columns.
 
-    `reference` names the split that the others are measured by. `cautions` say what is not comparable.
+    `reference` names the split that the others are measured by. `backgrounds` are the attributes whose
+    background is not the same under all splits. `cautions` say what is not comparable.
     """
 
     problem: Problem
     splits: tuple[ComparedSplit, ...]
     moments: tuple[ComparedMoment, ...]
     reference: str
+    backgrounds: tuple[ComparedBackground, ...]
     cautions: tuple[str, ...]
 
     @property
@@ -114,7 +117,7 @@ class Comparison(Rows):
 
     @property
     def allocations(self) -> tuple[Allocation, ...]:
-        """The splits as allocations of the common problem."""
+        """The splits as allocations of the common problem, each with the clusters that it has."""
         return tuple(split.allocation for split in self.splits)
 
     @property
@@ -168,6 +171,7 @@ class Comparison(Rows):
             "cautions": list(self.cautions),
             "sentences": list(self.sentences),
             "splits": [split.to_dict() for split in self.splits],
+            **({"backgrounds": [dict(vars(one)) for one in self.backgrounds]} if self.backgrounds else {}),
             "moments": [
                 {
                     **vars(moment),

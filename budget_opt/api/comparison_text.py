@@ -6,6 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from budget_opt.allocation import AllocatedMoment
+from budget_opt.api.comparing_backgrounds import background_table
 from budget_opt.api.comparison import EVEN, SAME, Change, ComparedMoment, ComparedSplit, Comparison
 from budget_opt.api.wording import counted, sentence
 from budget_opt.tables.printing import percent
@@ -25,13 +26,20 @@ def renderable(comparison: Comparison) -> RenderableType:
     parts.append(_epsilons(comparison))
     if comparison.moments:
         parts.append(_retentions(comparison))
+    if comparison.backgrounds:
+        parts.append(background_table(comparison.backgrounds, comparison.names))
     parts += [Text(sentence) for sentence in sentences(comparison)]
     return Group(*parts)
 
 
 def _epsilons(comparison: Comparison) -> WideTable:
-    """Epsilon of every attribute, what is spent, and the objective under every split."""
-    names = comparison.problem.names
+    """Epsilon of every attribute or cluster, what is spent, and the objective under every split.
+
+    Where splits differ in their clusters there is a row an attribute: what a change of it costs.
+    """
+    clusterings = {split.allocation.question.block_names for split in comparison.splits}
+    alike = len(clusterings) == 1
+    names = clusterings.pop() if alike else comparison.problem.names
     better = "smaller is better" if comparison.minimized else "larger is better"
     labels = [
         *names,
@@ -43,7 +51,7 @@ def _epsilons(comparison: Comparison) -> WideTable:
         Column(
             split.name,
             [
-                *(f"{split.allocation[name].epsilon:.4g}" for name in names),
+                *(f"{epsilon:.4g}" for epsilon in _by_name(split, alike=alike)),
                 f"{split.spent_epsilon:.6g}",
                 _number(split.value),
                 "-" if split.ratio is None else f"{split.ratio:.4g}",
@@ -52,6 +60,11 @@ def _epsilons(comparison: Comparison) -> WideTable:
         for split in comparison.splits
     ]
     return WideTable(Column("epsilon of", labels), columns, breaks=(len(names),))
+
+
+def _by_name(split: ComparedSplit, *, alike: bool) -> list[float]:
+    """The epsilons of its blocks, or of all attributes."""
+    return [one.epsilon for one in (split.allocation.blocks if alike else split.allocation.attributes)]
 
 
 def _retentions(comparison: Comparison) -> WideTable:

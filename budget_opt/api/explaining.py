@@ -57,11 +57,12 @@ class Explanation(Rows):
     """Sentences about a split and the numbers behind them; one row a limit.
 
     Changes are of the best value and proved: by an optimum with its bound, or by the search's bound. `parts`
-    say what each attribute has and what needs it; `limits` what dropping each would bring; `more_total` what
-    one more nat would. `deciding` are the moments that hold the minimum of `max_min`. For a split that no
-    solver made, `broken` says what it does not keep, `exchange` what would better it, and the limits have
-    neither prices nor changes. `behind` is the share of the best value that the split may miss, by a bound
-    computed here, whatever the allocation states. With several levels all of it is about the first.
+    say what each attribute or cluster has and what needs it; `limits` what dropping each would bring;
+    `more_total` what one more nat would. `deciding` are the moments that hold the minimum of `max_min`. For a
+    split that no solver made, `broken` says what it does not keep, `exchange` what would better it, and the
+    limits have neither prices nor changes. `behind` is the share of the best value that the split may miss,
+    by a bound computed here, whatever the allocation states. All is about the first level where there are
+    several.
     """
 
     allocation: Allocation
@@ -144,7 +145,8 @@ class Explanation(Rows):
 
 def _plain(thing: Part | Exchange) -> dict[str, Any]:
     """Its fields as JSON."""
-    return {name: list(one) if isinstance(one, tuple) else one for name, one in vars(thing).items()}
+    fields = {name: one for name, one in vars(thing).items() if name != "members" or one}
+    return {name: list(one) if isinstance(one, tuple) else one for name, one in fields.items()}
 
 
 def explain(
@@ -204,7 +206,7 @@ def _deciding(allocation: Allocation, problem: Problem) -> tuple[str, ...]:
 
 
 def _exchange(allocation: Allocation, problem: Problem) -> Exchange | None:
-    """The small move between two attributes that betters the objective most and breaks nothing more."""
+    """The small move between two blocks that betters the objective most and breaks nothing more."""
     arrays, epsilon = problem.arrays, allocation.epsilons
     step = float(f"{min(_MOVED, 0.01 * float(np.sum(epsilon))):.1g}")
     before = objective_value(arrays, epsilon)
@@ -226,14 +228,14 @@ def _exchange(allocation: Allocation, problem: Problem) -> Exchange | None:
             crosses = any(j in members and i not in members for members in groups)
             better = sign * after > sign * (before if best is None else best.after) * (1 + 1e-4 * sign)
             if i != j and better and not crosses and not breaks.any():
-                names = problem.names
+                names = problem.block_names
                 best = Exchange(names[i], names[j], step, before, after)
     return best if best is None else _with_what_stays(best, allocation, problem)
 
 
 def _with_what_stays(move: Exchange, allocation: Allocation, problem: Problem) -> Exchange:
     """The move with the constraints that it leaves broken."""
-    moved = {one.name: one.epsilon for one in allocation.attributes}
+    moved = {one.name: one.epsilon for one in allocation.blocks}
     # in decimals: a double next to a decimal would pass a budget by a hair
     moved[move.giver] = float(exact(moved[move.giver]) - exact(move.step))
     moved[move.taker] = float(exact(moved[move.taker]) + exact(move.step))

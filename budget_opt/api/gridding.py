@@ -35,7 +35,7 @@ _OFF_THE_GRID = 0.5
 
 @dataclass(frozen=True)
 class Rounded(Rows):
-    """The best split on a grid that was found, and what the grid costs; one row an attribute.
+    """The best split on a grid that was found, and what the grid costs; one row an attribute or cluster.
 
     `unrounded` is the best split found off the grid, with its proved bound. No split on the grid passes
     `grid_bound`, in the objective's unit; `is_best` where that proves that none is better than `allocation`,
@@ -90,10 +90,10 @@ class Rounded(Rows):
         return share if self.allocation.objective.kind in MINIMIZED else -share
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row an attribute: its epsilon off the grid and on it, in nats."""
+        """A row an attribute or cluster: its epsilon off the grid and on it, in nats."""
         return [
             {"attribute": after.name, "unrounded": before.epsilon, "epsilon": after.epsilon}
-            for before, after in zip(self.unrounded.attributes, self.allocation.attributes, strict=True)
+            for before, after in zip(self.unrounded.blocks, self.allocation.blocks, strict=True)
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -189,14 +189,14 @@ def rounded(
 
 
 def _surviving(allocation: Allocation) -> IntArray:
-    """Positions of the attributes that moments of the objective need of which something survives."""
-    names = {
-        name
+    """Positions of the blocks that moments of the objective need of which something survives."""
+    needed = {
+        i
         for moment in allocation.moments
         if moment.weight > 0 and moment.retention > 0
-        for name in moment.attributes
+        for i in allocation.question.touched(moment.attributes)
     }
-    return np.array([i for i, one in enumerate(allocation.attributes) if one.name in names], dtype=np.int64)
+    return np.array(sorted(needed), dtype=np.int64)
 
 
 def step_of(step: object) -> Fraction:
@@ -247,10 +247,10 @@ def _answered(problem: Problem, task: GridTask) -> GridAnswer:
             f"step: {float(task.step):.12g} makes a grid of millions of epsilons. Take a coarser one."
         ) from None
     except NoMultipleError as failure:
-        attribute = problem.attributes[failure.index]
+        block = problem.blocks[failure.index]
         raise InfeasibleError(
-            f"the grid of {float(task.step):.12g} has no epsilon between the bounds of {attribute.name}, "
-            f"{attribute.lower:g} and {attribute.upper:g}. Pin it, or take a finer step{_such_as(task)}."
+            f"the grid of {float(task.step):.12g} has no epsilon between the bounds of {block.name}, "
+            f"{block.lower:g} and {block.upper:g}. Pin it, or take a finer step{_such_as(task)}."
         ) from None
     if answer.epsilon is not None:
         return answer

@@ -123,5 +123,5 @@ def _stated(allocation: Allocation, bound: float, gap: float) -> Allocation:
     """The allocation with the bound, the gap at lambda(epsilon), and the status that they prove."""
     outcome = allocation.objective
     statement = Statement(bound, gap, outcome.solver, outcome.seconds)
-    samplers = [attribute.sampler for attribute in allocation.attributes]
+    samplers = [block.sampler for block in allocation.blocks]
     return assemble(allocation.question, allocation.epsilons, samplers, statement)

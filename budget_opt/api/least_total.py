@@ -186,7 +186,7 @@ def _stated(
     from budget_opt.allocation.build import implemented_log_inflations
     from budget_opt.model.objectives import relative_gap
 
-    inflations = implemented_log_inflations(allocation.question, allocation.attributes)
+    inflations = implemented_log_inflations(allocation.question, allocation.blocks)
     moments = tuple(
         WantedMoment(
             attributes=moment.attributes,

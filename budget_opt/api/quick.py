@@ -19,10 +19,10 @@ def quick_split(problem: Problem, start: Allocation | None = None) -> Allocation
     """A good split of the budget in a small part of `solve`'s time, with whatever bound comes with it.
 
     A convex objective, and a problem with several levels, is solved as by `solve`, to a gap of 1e-3. A
-    `weighted_sum` climbs from `start`, a split of a problem with the same attributes, or the even split, and
-    from a few more: mostly it ends at the optimum or near it, and nothing proves that. Its bound is valid and
-    loose, so that its status is `feasible` and says so. Raises as `solve` does, without a long explanation
-    of what is impossible. The allocation carries no prices.
+    `weighted_sum` climbs from `start`, a split of a problem with the same attributes and clusters, or the
+    even split, and from a few more: mostly it ends at the optimum or near it, and nothing proves that. Its
+    bound is valid and loose, so that its status is `feasible` and says so. Raises as `solve` does, without a
+    long explanation of what is impossible. The allocation carries no prices.
     """
     from budget_opt.solvers.answer import Settings
     from budget_opt.solvers.explanation import Names
@@ -35,6 +35,7 @@ def quick_split(problem: Problem, start: Allocation | None = None) -> Allocation
         allocation = without_prices(problem, solved, GAP, LEVEL_TOLERANCE if bounds else GAP)
         return with_level_bounds(allocation, bounds)
     names = Names.of_problem(problem)
-    starts = [uniform(problem).epsilons if start is None else start.epsilons]
+    of_these = start is not None and start.question.block_names == problem.block_names
+    starts = [start.epsilons if start is not None and of_these else uniform(problem).epsilons]
     candidate = solve_quickly(problem.arrays, starts, STEPS, names)
     return without_prices(problem, candidate, GAP, GAP)

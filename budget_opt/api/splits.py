@@ -12,6 +12,7 @@ import numpy as np
 from budget_opt.allocation import Allocation, Statement, allocation_from
 from budget_opt.allocation.build import assemble
 from budget_opt.api.arguments import require
+from budget_opt.api.wording import listed
 from budget_opt.errors import InputError
 from budget_opt.model.problem import Problem
 
@@ -43,7 +44,7 @@ def read_split(path: str | Path) -> Allocation | dict[str, Any]:
 def taken(problem: Problem, split: Allocation | Mapping[str, Any], name: str = "split") -> Allocation:
     """The split as an allocation of this problem, judged by its objective; an allocation keeps its samplers.
 
-    `name` is the argument's, for errors. Raises `InputError` for a split of other attributes.
+    `name` is the argument's, for errors. Raises `InputError` for a split of other attributes or clusters.
     """
     if not isinstance(split, Allocation):
         if not isinstance(split, Mapping):
@@ -59,10 +60,32 @@ def taken(problem: Problem, split: Allocation | Mapping[str, Any], name: str = "
             f"{name}: has other attributes than the problem, or their categories differ in number. "
             "Give an allocation of this problem, or epsilons by name."
         )
-    in_order = [stated[known] for known in problem.names]
-    epsilons = np.array([attribute.epsilon for attribute in in_order])
+    others = [
+        one.name
+        for one in problem.attributes
+        if one.background_weights != stated[one.name].declared.background_weights
+    ]
+    if others:
+        raise InputError(
+            f"{name}: draws replaced cells of {listed(others)} from another background than the problem. "
+            "Give the problem the same background, or compare, which judges each split with its own."
+        )
+    blocks = {block.names: block for block in split.blocks}
+    if set(blocks) != {block.names for block in problem.blocks}:
+        raise InputError(
+            f"{name}: randomizes {in_words(split)}, the problem {in_words(problem)}. Give the problem these "
+            "clusters: problem.with_clusters(allocation.question.clusters)."
+        )
+    in_order = [blocks[block.names] for block in problem.blocks]
+    epsilons = np.array([block.epsilon for block in in_order])
     statement = Statement(solver=split.objective.solver, seconds=split.objective.seconds)
-    return assemble(problem, epsilons, [attribute.sampler for attribute in in_order], statement)
+    return assemble(problem, epsilons, [block.sampler for block in in_order], statement)
+
+
+def in_words(of: Problem | Allocation) -> str:
+    """What is randomized together: "smoker + income together", or "every attribute alone"."""
+    clusters = [block.name for block in of.blocks if block.is_cluster]
+    return f"{listed(clusters)} together" if clusters else "every attribute alone"
 
 
 def question_of(allocation: Allocation, problem: Problem | None) -> Problem:

@@ -53,7 +53,7 @@ def cap_at_least(cap: Fraction) -> float:
 
 def budget_rows(arrays: Arrays) -> Rows:
     """The problem's own budgets, caps rounded up."""
-    coefficient = np.zeros((len(arrays.budgets), arrays.attributes))
+    coefficient = np.zeros((len(arrays.budgets), arrays.blocks))
     for row, budget in enumerate(arrays.budgets):
         coefficient[row, budget.members] = 1.0
     return Rows(coefficient, np.array([cap_at_least(budget.cap) for budget in arrays.budgets]))

@@ -85,7 +85,7 @@ def log_bound(frame: Frame, epsilon: FloatArray, multipliers: Multipliers) -> tu
 def _gathered(arrays: Arrays, multipliers: FloatArray) -> FloatArray:
     """The multipliers (K,) summed over each attribute's moments, (M,)."""
     if not np.any(multipliers):
-        return np.zeros(arrays.attributes)
+        return np.zeros(arrays.blocks)
     summed: FloatArray = arrays.incidence.T @ multipliers
     return summed
 
@@ -101,7 +101,7 @@ def _bounded_ceilings(frame: Frame, gain: FloatArray, multipliers: FloatArray) -
     held = (frame.box.lower == 0) & (pull > room * gain)
     if not np.any(held):
         return multipliers
-    share = np.ones(arrays.attributes)
+    share = np.ones(arrays.blocks)
     share[held] = room * gain[held] / pull[held]
     least = np.minimum.reduceat(share[arrays.incidence.indices], arrays.incidence.indptr[:-1])
     lowered: FloatArray = multipliers * least

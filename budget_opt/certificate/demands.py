@@ -1,12 +1,14 @@
 """A proved lower bound of the least total that meets demands on retentions and on variance inflations.
 
-Demands on moment k: log R_k >= log floor_k, or log VI_k = sum_m g(e_m) <= log limit_k, with g = log(1 + tau a
-+ tau (1 + tau) b) (DESIGN 2.3). In v = logit lambda e, -log lambda and g are convex, the last as logarithm of
-a sum of exponentials. Weak duality: for every y, z >= 0 on both kinds and mu >= 0 on the budgets,
+Demands on moment k: log R_k >= log floor_k, or log VI_k = sum_j g_j(e_m) <= log limit_k, with g = log(1 + tau
+a + tau (1 + tau) b) (DESIGN 2.3), one g_j for every set of members of a block m that moments use. In v =
+logit lambda e, -log lambda and g are convex, the last as logarithm of a sum of exponentials. Weak duality:
+for every y, z >= 0 on both kinds and mu >= 0 on the budgets,
 
-    sum e >= sum_m min_v [ (1 + nu_m) e - d_m log lambda + c_m g ] + y . log floor - z . log limit - mu . cap
+    sum e >= sum_m min_v [ (1 + nu_m) e - d_m log lambda + sum_j c_j g_j ]
+             + y . log floor - z . log limit - mu . cap
 
-over the box, d and c being y and z summed over an attribute's moments and nu the mu over its budgets. With
+over the box, d being y summed over a block's moments, c_j z over those of g_j, nu mu over its budgets. With
 the cost of epsilon 0 in place of 1, a bound above 0 shows that no split meets all demands.
 """
 
@@ -22,7 +24,7 @@ from budget_opt.certificate.lagrangian import UNIT_ROUNDOFF
 from budget_opt.certificate.linearization import spread_slope
 from budget_opt.mechanisms import logit
 from budget_opt.model.arrays import Arrays, FloatArray
-from budget_opt.model.objectives import log_spread_of
+from budget_opt.model.objectives import by_block, log_spread_of
 from budget_opt.model.values import LARGEST_EPSILON
 
 _LEAST_POINT = -700.0
@@ -67,7 +69,7 @@ class Pressures:
 
 @dataclass(frozen=True, eq=False)
 class _Terms:
-    """The separable function of the bound: its prices of epsilon, of log lambda and of g, each (M,)."""
+    """The separable function of the bound: its prices of epsilon, of log lambda (M,), and of every g (J,)."""
 
     arrays: Arrays
     price: FloatArray
@@ -79,13 +81,16 @@ class _Terms:
         r = self.arrays.cardinality
         up = self.price * logit.epsilon_slope(v, r)
         down = self.kept * logit.log_retention_slope(v)
-        down = down + self.spread * spread_slope(self.arrays, logit.epsilon(v, r))
+        of_columns = self.spread * spread_slope(self.arrays, logit.epsilon(v, r))
+        down = down + by_block(self.arrays, of_columns)
         return up - down, self.rounding(v) * (up + down)
 
     def rounding(self, v: FloatArray) -> FloatArray:
         """What rounding may take from a term, as a share: powers of tau are exp of sums of logarithms."""
         a, b = self.arrays.spread_a, self.arrays.spread_b
-        logarithms = np.log(self.arrays.cardinality) + np.abs(np.log(a + b)) + np.abs(np.log(b))
+        of_columns, most = np.abs(np.log(a + b)) + np.abs(np.log(b)), np.zeros(self.arrays.blocks)
+        np.maximum.at(most, self.arrays.spread_block, of_columns)
+        logarithms = np.log(self.arrays.cardinality) + most
         share: FloatArray = _ROUNDINGS * UNIT_ROUNDOFF * (1.0 + np.abs(v) + logarithms)
         return share
 
@@ -93,7 +98,8 @@ class _Terms:
         """The function at v; all its terms are >= 0."""
         spent = self.price * logit.epsilon(v, self.arrays.cardinality)
         lost = -self.kept * logit.log_retention(v)
-        total: FloatArray = spent + lost + self.spread * log_spread_of(self.arrays, -v)
+        of_columns = self.spread * log_spread_of(self.arrays, -v)
+        total: FloatArray = spent + lost + by_block(self.arrays, of_columns)
         return total
 
 
@@ -108,7 +114,7 @@ def least_total_bound(demands: Demands, pressures: Pressures, cost: float = 1.0)
         arrays,
         cost + clean.budgets @ budgets.coefficient,
         arrays.incidence.T @ clean.floors,
-        arrays.incidence.T @ clean.inflations,
+        arrays.spread_incidence.T @ clean.inflations,
     )
     least, hidden = _minima(terms)
     floors, limits = np.isfinite(arrays.log_floor), np.isfinite(demands.log_limit)

@@ -2,8 +2,8 @@
 
 A zip archive with
 
-- `certificate.json`: format and version, the problem, the split (epsilons in its order), value, bound,
-  relative gap, and `kind`;
+- `certificate.json`: format and version, the problem, the split (epsilons in the order of its blocks:
+  attributes, and clusters where their first member stands), value, bound, relative gap, and `kind`;
 - kind `multipliers` (convex objectives, DESIGN 2.5): `multipliers/floors.npy`, `moments`, `budgets`,
   `ceilings`, and `point` where `min_variance` is linearized; doubles, in the order of the problem;
 - kind `tree` (weighted sums, GLOBAL_SOLVER 2 to 4): `tree/attribute.npy`, `tree/at.npy`, `tree/bounded.npy`,
@@ -119,12 +119,14 @@ def read_certificate(path: str | Path) -> tuple[CertificateDocument, str]:
     try:
         with uncollected():
             problem = Problem.from_dict(header.problem)
+            blocks = problem.blocks
     except InputError as failure:
         raise CertificateError.from_faults(failure.faults, f"{where}: problem") from None
-    if len(header.epsilon) != len(problem.attributes):
+    if len(header.epsilon) != len(blocks):
+        noun = "attributes and clusters" if problem.clusters else "attributes"
         raise CertificateError(
-            f"{where}: epsilon has {len(header.epsilon)} numbers, the problem {len(problem.attributes)} "
-            "attributes. The file was changed or is damaged."
+            f"{where}: epsilon has {len(header.epsilon)} numbers, the problem {len(blocks)} {noun}. "
+            "The file was changed or is damaged."
         )
     document = CertificateDocument(
         problem,
@@ -196,7 +198,7 @@ def _multiplier_fields(multipliers: Multipliers) -> Iterator[tuple[str, FloatArr
 
 def _multipliers(container: Container, arrays: Arrays, path: Path) -> Multipliers:
     expected = dict(_multiplier_fields(Multipliers.zero(arrays)))
-    at_point = Multipliers.zero(arrays, np.zeros(arrays.attributes))
+    at_point = Multipliers.zero(arrays, np.zeros(arrays.blocks))
     expected |= {name: value for name, value in _multiplier_fields(at_point) if container.has(name)}
     container.require_members({HEADER, *(f"{name}.npy" for name in expected)})
     return Multipliers(
@@ -210,7 +212,7 @@ def _multipliers(container: Container, arrays: Arrays, path: Path) -> Multiplier
 def _tree_proof(container: Container, arrays: Arrays, cut: float, path: Path) -> TreeProof:
     shapes: dict[str, tuple[int, ...]] = {}
     if np.any(arrays.weight > 0):
-        shapes = {"point": (arrays.attributes,), **shapes_of(template(Question.of(arrays)))}
+        shapes = {"point": (arrays.blocks,), **shapes_of(template(Question.of(arrays)))}
     members = ["tree/attribute", "tree/at", "tree/bounded", "plane/point", "plane/kappa"]
     members += [f"tree/numbers/{part}" for part in shapes]
     container.require_members({HEADER, *(f"{name}.npy" for name in members)})
@@ -224,7 +226,7 @@ def _tree_proof(container: Container, arrays: Arrays, cut: float, path: Path) ->
         for part, shape in shapes.items()
     }
     tree = Tree(attribute, at, bounded, numbers)
-    if np.any(attribute < AGAIN) or np.any(attribute >= arrays.attributes) or not tree.is_whole:
+    if np.any(attribute < AGAIN) or np.any(attribute >= arrays.blocks) or not tree.is_whole:
         raise CertificateError(
             f"{path}: tree/attribute.npy is no tree: a node is missing or stands where none can be. "
             "The file was changed or is damaged."
@@ -232,7 +234,7 @@ def _tree_proof(container: Container, arrays: Arrays, cut: float, path: Path) ->
     return TreeProof(
         tree,
         cut,
-        _numbers(container, "plane/point", Shape(_DOUBLE, (arrays.attributes,)), path),
+        _numbers(container, "plane/point", Shape(_DOUBLE, (arrays.blocks,)), path),
         _numbers(container, "plane/kappa", Shape(_DOUBLE, (arrays.floors.size,)), path),
     )
 

@@ -99,8 +99,8 @@ def stationary_multipliers(frame: Frame, epsilon: FloatArray, tolerance: float) 
         rows[active.moments].toarray().T * gain[:, None],
         -frame.budgets.coefficient[active.budgets].T * price[:, None] / scale[active.budgets],
         -rows[active.ceilings].toarray().T * gain[:, None],
-        np.eye(arrays.attributes)[:, epsilon <= arrays.lower * (1 + tolerance)],
-        -np.eye(arrays.attributes)[:, epsilon >= arrays.upper * (1 - tolerance)],
+        np.eye(arrays.blocks)[:, epsilon <= arrays.lower * (1 + tolerance)],
+        -np.eye(arrays.blocks)[:, epsilon >= arrays.upper * (1 - tolerance)],
     ]
     matrix, target = np.hstack(columns), -pull
     if arrays.objective == "max_min":

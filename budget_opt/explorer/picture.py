@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from budget_opt.allocation import Allocation
-from budget_opt.plots.choosing import chosen_attributes
+from budget_opt.plots.choosing import chosen_blocks
 from budget_opt.plots.live import LiveBars, Row, Side
 from budget_opt.plots.names import distinct, label, moment_label
 from budget_opt.tables.printing import percent
 
-MOST_ATTRIBUTES = 24
+MOST_BLOCKS = 24
 LABEL_WIDTH = 26
 
 
@@ -20,10 +20,10 @@ class Picture:
     """Draws splits of one problem beside its split at the start; `moments` are the positions in view."""
 
     def __init__(self, start: Allocation, moments: Sequence[int]) -> None:
-        self._attributes = chosen_attributes(start, MOST_ATTRIBUTES).shown
+        self._blocks = chosen_blocks(start, MOST_BLOCKS).shown
         self._moments = tuple(moments)
         self._others = [k for k in range(len(start.moments)) if k not in set(moments)]
-        names = distinct(label(start.attributes[m].name, LABEL_WIDTH) for m in self._attributes)
+        names = distinct(label(start.blocks[m].name, LABEL_WIDTH) for m in self._blocks)
         kept = distinct(moment_label(start.moments[k].attributes, LABEL_WIDTH) for k in self._moments)
         if self._others:
             kept.append(f"median of {len(self._others):,} others")
@@ -40,7 +40,7 @@ class Picture:
         return self._bars.png([self._budget(allocation), self._kept(allocation)], faded)
 
     def _budget(self, allocation: Allocation) -> list[Row]:
-        shown = [allocation.attributes[m] for m in self._attributes]
+        shown = [allocation.blocks[m] for m in self._blocks]
         return [Row(attribute.epsilon, None, f"{attribute.epsilon:.3g}") for attribute in shown]
 
     def _kept(self, allocation: Allocation) -> list[Row]:

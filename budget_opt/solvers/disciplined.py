@@ -118,15 +118,20 @@ def _goal(cp: Any, program: Program, x: Any, e: Any, level: Any) -> tuple[Any, l
 
 def _variance(cp: Any, program: Program, spread: Spread, x: Any, e: Any) -> tuple[Any, list[Any]]:
     if np.all(spread.plain):
-        return -cp.log_sum_exp(spread.terms - 2 * (spread.rows @ x)), []
-    w, inflation = cp.Variable(program.size), cp.Variable(program.size)
-    log_r = np.log(program.cardinality)
+        return -cp.log_sum_exp(spread.terms - 2 * (spread.rows @ _columns(spread, x))), []
+    w, inflation = cp.Variable(program.size), cp.Variable(spread.columns.block.size)
+    log_r, log_tau = np.log(program.cardinality), _columns(spread, w)
     summands = cp.vstack(
         [
             cp.exp(-inflation),
-            cp.exp(w - inflation + np.log(spread.a + spread.b)),
-            cp.exp(2 * w - inflation + np.log(spread.b)),
+            cp.exp(log_tau - inflation + np.log(spread.a + spread.b)),
+            cp.exp(2 * log_tau - inflation + np.log(spread.b)),
         ]
     )
     constraints = [cp.exp(log_r - e - w) + cp.exp(-e) <= 1, cp.sum(summands, axis=0) <= 1]
     return -cp.log_sum_exp(spread.terms + spread.rows @ inflation), constraints
+
+
+def _columns(spread: Spread, variable: Any) -> Any:
+    """The attribute's variable (n,) for every spread column (J,)."""
+    return variable if spread.columns.one_each else variable[spread.columns.block]

@@ -58,7 +58,8 @@ def _idle(state: Progress, point: FloatArray) -> BoolArray:
     active_caps = caps > np.abs(program.cap_slack(v))
     pulled = abs(program.rows).T @ active_rows.astype(np.float64) > 0
     if program.spread is not None:
-        pulled |= abs(program.spread.rows).sum(axis=0) > 0
+        used = np.asarray(abs(program.spread.rows).sum(axis=0), dtype=np.float64)
+        pulled |= program.spread.columns.gathered(used) > 0
     priced = np.any(program.cap[active_caps] > 0, axis=0)
     idle: BoolArray = ~(pulled | priced | (program.gain > 0))
     return idle

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from budget_opt.errors import (
     ConflictMember,
@@ -12,8 +13,11 @@ from budget_opt.errors import (
     InfeasibleError,
     LoweredFloor,
 )
+from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import Arrays, IntArray
+from budget_opt.model.block import Block
 from budget_opt.model.by_moment import told_apart
+from budget_opt.model.distortion import distortion
 from budget_opt.model.problem import Problem
 from budget_opt.model.values import LARGEST_EPSILON
 from budget_opt.solvers.conflicts.constraints import WISHES, Constraint, limit_of
@@ -29,6 +33,7 @@ _CALLED: dict[ConstraintKind, str] = {
     "epsilon_min": "the lower bound of {}",
     "epsilon": "the pin of {}",
 }
+_OF_BLOCKS: frozenset[ConstraintKind] = frozenset({"epsilon", "epsilon_min", "epsilon_max"})
 _NOUNS: dict[ConstraintKind, tuple[str, str]] = {
     "group": ("a group", "groups"),
     "epsilon_max": ("an upper bound", "upper bounds"),
@@ -39,20 +44,24 @@ _NOUNS: dict[ConstraintKind, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Names:
-    """How a problem's attributes and moments are called in messages; budgets bear their own names."""
+    """How a problem's blocks and moments are called in messages; budgets bear their own names.
+
+    With the `blocks` themselves a pin or bound is named by the member that states it.
+    """
 
     attributes: Sequence[str]
     moments: Sequence[str]
+    blocks: Sequence[Block] = ()
 
     @classmethod
     def of_problem(cls, problem: Problem) -> Names:
         """A problem's own names; labels that two moments share are numbered."""
-        return cls(problem.names, told_apart(problem.moments))
+        return cls(problem.block_names, told_apart(problem.moments), problem.blocks)
 
     @classmethod
     def numbered(cls, arrays: Arrays) -> Names:
         """Names for arrays that came without any."""
-        attributes = [f"attribute {i + 1}" for i in range(arrays.attributes)]
+        attributes = [f"attribute {i + 1}" for i in range(arrays.blocks)]
         moments = [" x ".join(attributes[i] for i in arrays.members(k)) for k in range(arrays.moments)]
         return cls(attributes, moments)
 
@@ -64,7 +73,44 @@ class Names:
             case "total_epsilon" | "group":
                 return arrays.budgets[one.index].name
             case "epsilon" | "epsilon_min" | "epsilon_max":
-                return self.attributes[one.index]
+                return self._stating(one)
+
+    def _stating(self, one: Constraint) -> str:
+        """The attribute that states this pin or bound; the cluster itself where two bounds meet."""
+        if not self.blocks:
+            return self.attributes[one.index]
+        block = self.blocks[one.index]
+        if one.kind == "epsilon_min" and block.most_distorted is not None:
+            return block.most_distorted.name
+        stated = {
+            "epsilon": [attribute.epsilon is not None for attribute in block.members],
+            "epsilon_min": [attribute.lower == block.lower for attribute in block.members],
+            "epsilon_max": [attribute.upper == block.upper for attribute in block.members],
+        }[one.kind]
+        found = [name for name, states in zip(block.names, stated, strict=True) if states]
+        return found[0] if found else block.name
+
+    def distorted(self, one: Constraint, enough: float | None) -> tuple[float | None, float | None]:
+        """The `distortion_max` behind a least epsilon, and what `enough` keeps; None for a stated one."""
+        block = self.blocks[one.index] if self.blocks and one.kind == "epsilon_min" else None
+        attribute = None if block is None else block.most_distorted
+        if block is None or attribute is None:
+            return None, None
+        if enough is None:
+            return attribute.distortion_max, None
+        kept = Fraction(float(rr.retention(enough, block.effective_cardinality)))
+        return attribute.distortion_max, rounded_up(float(distortion(attribute, kept)))
+
+    def following(self, one: Constraint, number: float | None) -> tuple[str, ...]:
+        """The other members of the cluster whose own pins and bounds do not admit this epsilon."""
+        if number is None or not self.blocks or one.kind not in _OF_BLOCKS:
+            return ()
+        members = self.blocks[one.index].members
+        return tuple(
+            member.name
+            for member in members
+            if member.name != self._stating(one) and not member.lower <= number <= member.upper
+        )
 
 
 def infeasible(found: Explanation, names: Names) -> InfeasibleError:
@@ -91,8 +137,12 @@ def _in_names(found: Explanation, names: Names) -> Infeasibility:
         limit = limit_of(arrays, one)
         multiplier = found.conflict.proof.multipliers.get(one)
         change = found.enough.get(one)
-        enough = (None, None) if change is None else (change.limit, change.total)
-        return ConflictMember(one.kind, names.of(arrays, one), limit, multiplier, *enough)
+        enough, total = (None, None) if change is None else (change.limit, change.total)
+        also = names.following(one, enough)
+        distorted = names.distorted(one, enough)
+        return ConflictMember(
+            one.kind, names.of(arrays, one), limit, multiplier, enough, total, also, *distorted
+        )
 
     least, factor, lowered = found.least_total, found.common_factor, []
     if found.lowered is not None:
@@ -195,7 +245,11 @@ def _changed_limits(why: Infeasibility) -> list[str]:
             continue
         verb = "raise" if one.enough > one.limit else "lower"
         total = "" if one.enough_total is None else f" and total_epsilon to {one.enough_total:g}"
-        found.append(f"{verb} {_CALLED[one.kind].format(one.name)} to {one.enough:g}{total}")
+        if one.enough_distortion is not None:
+            found.append(f"raise the distortion_max of {one.name} to {one.enough_distortion:g}{total}")
+            continue
+        also = f" (and the bounds of {_and(one.also)})" if one.also else ""
+        found.append(f"{verb} {_CALLED[one.kind].format(one.name)}{also} to {one.enough:g}{total}")
     return found
 
 

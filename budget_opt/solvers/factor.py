@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve
 
 from budget_opt.model.arrays import FloatArray
-from budget_opt.solvers.incidence import Incidence
 
 _SHIFTS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)
 """Added to the unit diagonal until the factor exists."""
@@ -18,11 +18,18 @@ _BENT_SHARES = (1.0, 0.95, 0.8, 0.5)
 """Of the non-convex part that is tried, before it is left out."""
 
 
+class Rows(Protocol):
+    """What a coupling needs of its rows."""
+
+    def gram(self, weight: FloatArray) -> FloatArray:
+        """The lower triangle of rows^T D(weight) rows."""
+
+
 @dataclass(frozen=True)
 class Coupling:
     """D(slope) rows^T D(weight) rows D(slope), with D a diagonal matrix."""
 
-    incidence: Incidence
+    incidence: Rows
     weight: FloatArray
     slope: FloatArray
 

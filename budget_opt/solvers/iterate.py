@@ -179,7 +179,7 @@ class Local:
     """First and second derivatives at an iterate, and the residuals of the optimality conditions.
 
     `curvature` (n,) is the diagonal of the Lagrangian's convex Hessian without coupling parts; `shares` (T,)
-    are the shares of the terms of the spread or of the weighted sum.
+    are the shares of the terms of the spread or of the weighted sum; `phi1` (J,) the slopes of the spread.
     """
 
     l1: FloatArray
@@ -221,13 +221,13 @@ def local(constraints: Constraints, trial: Trial) -> Local:
         e = p.coordinate.epsilon(at.v, p.cardinality)
         gradient = gradient + 2.0 * p.square * e * e1
         curvature = curvature + 2.0 * p.square * (e1**2 + e * e2)
-    phi1 = np.zeros(p.size)
+    phi1 = np.zeros(0)
     if p.spread is not None:
         phi, phi1, phi2 = p.spread.phi(at.v, p.coordinate)
         shares = softmax(p.spread.terms + p.spread.incidence.sums(phi))
         pull = p.spread.incidence.pulls(shares)
-        gradient = gradient + pull * phi1
-        curvature = curvature + pull * phi2
+        gradient = gradient + p.spread.columns.gathered(pull * phi1)
+        curvature = curvature + p.spread.columns.gathered(pull * phi2)
     gathered, level = constraints.gather(at.dual, l1, e1, pulled)
     return Local(
         l1,

@@ -72,7 +72,8 @@ def system(constraints: Constraints, at: Iterate, here: Local, damping: float = 
     if p.row_bound.size:
         couplings.append(Coupling(p.incidence, ratio_rows, here.l1))
     if p.spread is not None:
-        couplings.append(Coupling(p.spread.incidence, here.shares, here.phi1))
+        spread = p.spread
+        couplings.append(spread.columns.coupling(spread.incidence, here.shares, here.phi1))
     border, corner = _border(constraints, at, here, ratio_rows)
     if p.total is None:
         factor = positive_factor(curvature, couplings)
@@ -105,7 +106,8 @@ def _border(
         level = np.sum(ratio_rows * p.row_level**2)
         corner = _bordered(corner, float(level))
     if p.spread is not None:
-        columns.append((p.spread.incidence.pulls(here.shares) * here.phi1)[:, None])
+        pull = p.spread.incidence.pulls(here.shares) * here.phi1
+        columns.append(p.spread.columns.gathered(pull)[:, None])
         corner = _bordered(corner, 1.0)
     return np.hstack(columns), corner
 

@@ -7,7 +7,8 @@
                 lower <= e(v) <= upper
 
 l = log lambda is concave and e convex in v, and the spread phi = log(1 + (a + b) tau + b tau^2) is convex in
-logit lambda: a convex program (shared/CONVEX_SOLVER.md). The level t is there only where `has_level`; a
+logit lambda: a convex program (shared/CONVEX_SOLVER.md). There may be several phi of one v (J of n): one for
+each set of a cluster's members that moments use. The level t is there only where `has_level`; a
 program has at most one of gain, cost, spread, level, square in its objective, or the sum of `weighted_sum`.
 """
 
@@ -22,16 +23,18 @@ from scipy.sparse import csr_array
 from budget_opt.model.arrays import BoolArray, FloatArray
 from budget_opt.solvers.coordinate import LOGIT, Coordinate
 from budget_opt.solvers.incidence import Incidence
+from budget_opt.solvers.spread_columns import Columns
 
 
 @dataclass(frozen=True)
 class Spread:
-    """The log-sum-exp of `min_variance`: terms (T,) of log weights, rows (T, n), a and b (n,)."""
+    """The log-sum-exp of `min_variance`: terms (T,) of log weights, rows (T, J), a and b (J,)."""
 
     terms: FloatArray
     rows: csr_array
     a: FloatArray
     b: FloatArray
+    columns: Columns
 
     @cached_property
     def incidence(self) -> Incidence:
@@ -40,15 +43,16 @@ class Spread:
 
     @cached_property
     def plain(self) -> BoolArray:
-        """Attributes with a = b = 1 (n,): phi is -2 log lambda itself."""
+        """Columns with a = b = 1 (J,): phi is -2 log lambda itself."""
         plain: BoolArray = (self.a == 1.0) & (self.b == 1.0)
         return plain
 
     def phi(self, v: FloatArray, coordinate: Coordinate) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """phi, phi', phi'' at v, each (n,).
+        """phi, phi', phi'' at v (n,), each (J,).
 
         The curvature is cut at 0: with a, b other than 1 phi need not be convex in log lambda.
         """
+        v = v[self.columns.block]
         first, second = coordinate.log_retention_slopes(v)
         plain = -2.0 * coordinate.log_retention(v), -2.0 * first, -2.0 * second
         if np.all(self.plain):

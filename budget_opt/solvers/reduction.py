@@ -20,6 +20,7 @@ from budget_opt.model.arrays import Arrays, BoolArray, FloatArray, IntArray
 from budget_opt.model.objectives import log_spread
 from budget_opt.solvers.coordinate import LOG, LOGIT
 from budget_opt.solvers.program import Program, Spread
+from budget_opt.solvers.spread_columns import Columns
 
 CAP_MARGIN = 2.0**-46
 """Share of a budget left over: far above the rounding of a sum, far below any gap."""
@@ -146,10 +147,12 @@ def _with_objective(reduction: Reduction, weights: FloatArray) -> Reduction:
     if arrays.objective == "min_variance":
         terms = np.flatnonzero(weights > 0)
         fixed_spread = log_spread(arrays, np.where(reduction.fixed > 0, reduction.fixed, 1.0))
-        fixed_spread[free] = 0.0
-        logs = np.log(weights[terms] * arrays.variance[terms]) + arrays.incidence[terms] @ fixed_spread
-        rows = arrays.incidence[terms][:, free]
-        program = replace(program, spread=Spread(logs, rows, arrays.spread_a[free], arrays.spread_b[free]))
+        columns = Columns.of(arrays, free)
+        fixed_spread[columns.taken] = 0.0
+        incidence = arrays.spread_incidence[terms]
+        logs = np.log(weights[terms] * arrays.variance[terms]) + incidence @ fixed_spread
+        a, b = arrays.spread_a[columns.taken], arrays.spread_b[columns.taken]
+        program = replace(program, spread=Spread(logs, incidence[:, columns.taken], a, b, columns))
     if arrays.objective == "min_epsilon" and free.size:
         unit = float(np.sum(_in_caps(program)))
         program = replace(program, cost=np.full(free.size, 1.0 / unit))
@@ -159,7 +162,7 @@ def _with_objective(reduction: Reduction, weights: FloatArray) -> Reduction:
 
 def _has_room(arrays: Arrays) -> BoolArray:
     """False for the members of a budget that their lower bounds use up, to rounding."""
-    room = np.ones(arrays.attributes, dtype=bool)
+    room = np.ones(arrays.blocks, dtype=bool)
     for budget in arrays.budgets:
         left = budget.cap - exact_sum(arrays.lower[budget.members])
         if left <= budget.cap * Fraction(1, 2**44):
@@ -179,12 +182,12 @@ def _caps(arrays: Arrays, free: BoolArray, highest: FloatArray) -> tuple[FloatAr
         if np.all(np.isfinite(upper)) and exact_sum(upper) <= budget.cap - others:
             continue
         left = float((budget.cap - others) * (1 - Fraction(CAP_MARGIN)) - exact_sum(lower))
-        row = np.zeros(arrays.attributes)
+        row = np.zeros(arrays.blocks)
         row[members] = 1.0 / left
         rows.append(row)
         rest.append(left)
         budgets.append(index)
-    coefficient = np.array(rows).reshape(len(rows), arrays.attributes)
+    coefficient = np.array(rows).reshape(len(rows), arrays.blocks)
     return coefficient, np.array(rest), np.array(budgets, dtype=np.int64)
 
 

@@ -45,10 +45,10 @@ def relaxation(
 ) -> tuple[Relaxation, FloatArray, FloatArray]:
     """Random boxes around random splits, with all budgets as rows; the relaxation and the ends."""
     splits = np.stack([0.6 * random_split(arrays, rng) for _ in range(count)], axis=1)
-    width = 10.0 ** rng.uniform(-9, 1, (arrays.attributes, count))
+    width = 10.0 ** rng.uniform(-9, 1, (arrays.blocks, count))
     lower = np.maximum(splits - width * rng.random(splits.shape), 0.0)
     upper = np.minimum(splits + width * rng.random(splits.shape), arrays.upper[:, None])
-    rows = np.zeros((len(arrays.budgets), arrays.attributes, 1))
+    rows = np.zeros((len(arrays.budgets), arrays.blocks, 1))
     for row, budget in zip(rows, arrays.budgets, strict=True):
         row[budget.members] = 1.0
     caps = np.array([[float(budget.cap)] for budget in arrays.budgets])

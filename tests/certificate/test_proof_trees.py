@@ -79,7 +79,7 @@ def _invented(arrays: Arrays, split: FloatArray, best: float, rng: np.random.Gen
     count = 2 * int(rng.integers(5, 60)) + 1
     attribute = np.full(count, LEAF)
     inner = np.arange(count // 2)
-    attribute[inner] = rng.integers(0, arrays.attributes, inner.size)
+    attribute[inner] = rng.integers(0, arrays.blocks, inner.size)
     at = np.zeros(count)
     at[inner] = split[attribute[inner]] * rng.choice([0.0, 0.5, 0.999, 1.0, 1.001, 3.0], inner.size)
     tree = Tree(attribute, at, np.zeros(count, dtype=bool), {})

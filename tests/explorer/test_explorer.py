@@ -373,3 +373,18 @@ def test_a_number_of_records_that_is_none_is_refused(n):
 def test_a_moment_that_is_not_there_is_named():
     with pytest.raises(bo.InputError, match="age x sex"):
         bo.explore(problem_of()).row("age", "sex")
+
+
+def test_a_cluster_follows_the_sliders_as_one():
+    explorer = bo.explore(problem_of(clusters=[["smoker", "income"]]))
+    explorer.total.value = 5
+    explorer.row("smoker", "region").floor.value = 0.4
+    problem = explorer.problem
+    assert problem.clusters == (("smoker", "income"),)
+    assert [block.name for block in explorer.allocation.blocks] == ["smoker + income", "region"]
+    best = bo.solve(problem)
+    assert explorer.allocation.objective.value == pytest.approx(best.objective.value, rel=1e-3)
+    assert explorer.allocation.retention("smoker", "region") >= 0.4
+    assert explorer.figure.startswith(b"\x89PNG")
+    explorer.row("smoker", "region").floor.value = 0.95
+    assert "smoker x region" in unescape(explorer.status)

@@ -22,7 +22,7 @@ def margin_by_cvxpy(arrays: Arrays, kept: Collection[Constraint]) -> float:
     x = log lambda and e >= e(x) as three exponential cones; a lower bound is one of x.
     """
     part = System(arrays, frozenset(kept)).restricted
-    r, m = part.cardinality, part.attributes
+    r, m = part.cardinality, part.blocks
     x, e, t = cp.Variable(m), cp.Variable(m), cp.Variable()
     rules = [cp.exp(x) + cp.multiply(r - 1, cp.exp(x - e)) + cp.exp(-e) <= 1, x >= -25, e <= 60, t <= 1]
     least, most = rr.log_retention(part.lower, r), rr.log_retention(part.upper, r)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -40,20 +41,24 @@ def build(
     with np.errstate(divide="ignore"):
         log_floor = np.log(np.array(given.get("floor", np.zeros(k)), dtype=np.float64))
         log_ceiling = np.log(np.array(given.get("ceiling", np.ones(k)), dtype=np.float64))
+    incidence = csr_array((np.ones(len(columns)), columns, starts), shape=(k, m))
     return Arrays(
         objective=objective,
         cardinality=np.array(cardinality, dtype=np.float64),
         lower=lower,
         upper=upper,
         stated_upper=stated,
-        incidence=csr_array((np.ones(len(columns)), columns, starts), shape=(k, m)),
+        incidence=incidence,
         weight=np.array(given.get("weight", np.ones(k)), dtype=np.float64),
         log_floor=log_floor,
         log_ceiling=log_ceiling,
         target=np.array(given.get("target", np.ones(k)), dtype=np.float64),
         variance=np.array(given.get("variance", np.ones(k)), dtype=np.float64),
+        detail=np.ones(k),
+        spread_block=np.arange(m),
         spread_a=np.array(given.get("spread_a", np.ones(m)), dtype=np.float64),
         spread_b=np.array(given.get("spread_b", np.ones(m)), dtype=np.float64),
+        spread_incidence=incidence,
         budgets=tuple(budgets),
     )
 
@@ -79,7 +84,7 @@ def broken(arrays: Arrays, epsilon: FloatArray) -> list[str]:
 
 def random_split(arrays: Arrays, rng: np.random.Generator, scale: float = 1.0) -> FloatArray:
     """A split within bounds and budgets, often sparse; floors and ceilings may be broken."""
-    share = rng.dirichlet(np.full(arrays.attributes, rng.choice([0.2, 1.0, 5.0]))) + 1e-300
+    share = rng.dirichlet(np.full(arrays.blocks, rng.choice([0.2, 1.0, 5.0]))) + 1e-300
     left = min(
         (float(b.cap - _sum(arrays.lower[b.members])) / np.sum(share[b.members]) for b in arrays.budgets),
         default=scale,
@@ -135,6 +140,25 @@ def random_problem(
     if chosen == "min_epsilon" and not groups and rng.random() < 0.5:
         return build(chosen, cardinality, listed, None, **given)
     return build(chosen, cardinality, listed, total, groups, **given)
+
+
+def with_columns(arrays: Arrays, seed: int) -> Arrays:
+    """The same blocks as clusters: each with one to three spread columns, of which a moment has one."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(1, 4, arrays.blocks)
+    first = np.cumsum(counts) - counts
+    rows = arrays.incidence.indices
+    chosen = first[rows] + (rng.random(rows.size) * counts[rows]).astype(np.int64)
+    size = int(np.sum(counts))
+    return replace(
+        arrays,
+        spread_block=np.repeat(np.arange(arrays.blocks), counts),
+        spread_a=np.where(rng.random(size) < 0.3, 1.0, rng.uniform(1, 3, size)),
+        spread_b=np.where(rng.random(size) < 0.3, 1.0, 10 ** rng.uniform(-1, 2, size)),
+        spread_incidence=csr_array(
+            (np.ones(rows.size), chosen, arrays.incidence.indptr), shape=(arrays.moments, size)
+        ),
+    )
 
 
 def _weights(rng: np.random.Generator, k: int) -> FloatArray:

@@ -81,14 +81,15 @@ def permuted(arrays: Arrays, order: FloatArray) -> Arrays:
         for name in ("cardinality", "lower", "upper", "stated_upper", "spread_a", "spread_b")
     }
     budgets = tuple(replace(b, members=np.sort(place[b.members])) for b in arrays.budgets)
-    return replace(arrays, incidence=arrays.incidence[:, order], budgets=budgets, **parts)
+    incidence = arrays.incidence[:, order]
+    return replace(arrays, incidence=incidence, spread_incidence=incidence, budgets=budgets, **parts)
 
 
 @given(seed=st.integers(0, 10**6), objective=st.sampled_from(CONVEX))
 @settings(max_examples=25)
 def test_permuting_attributes_permutes_the_answer(seed: int, objective: Objective) -> None:
     arrays = random_problem(seed, objective)
-    order = np.random.default_rng(seed).permutation(arrays.attributes)
+    order = np.random.default_rng(seed).permutation(arrays.blocks)
     plain, turned = solve(arrays).epsilon, solve(permuted(arrays, order)).epsilon
     assert turned == pytest.approx(plain[order], rel=1e-4, abs=1e-6 * np.max(plain))
 

@@ -42,11 +42,11 @@ def test_a_moment_stated_twice_with_half_the_weight_changes_nothing(seed: int, o
     arrays = random_problem(seed, objective)
     doubled: dict[str, Any] = {
         name: np.concatenate([getattr(arrays, name)] * 2)
-        for name in ("log_floor", "log_ceiling", "target", "variance")
+        for name in ("log_floor", "log_ceiling", "target", "variance", "detail")
     }
     weight = np.concatenate([arrays.weight / 2] * 2)
     rows = csr_array(vstack([arrays.incidence] * 2))
-    twice = replace(arrays, incidence=rows, weight=weight, **doubled)
+    twice = replace(arrays, incidence=rows, spread_incidence=rows, weight=weight, **doubled)
     assert optimum(twice) == pytest.approx(optimum(arrays), rel=3e-8)
 
 

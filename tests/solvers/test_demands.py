@@ -148,12 +148,13 @@ def test_a_looser_demand_never_needs_more(seed: int, looser: float) -> None:
 def judged_by_cvxpy(demands: Demands) -> float:
     """The least total by Clarabel in log lambda, w >= log tau and the logarithm of every factor."""
     a = demands.arrays
-    x, e, w, g = (cp.Variable(a.attributes) for _ in range(4))
+    x, e, w = (cp.Variable(a.blocks) for _ in range(3))
+    g, tau = cp.Variable(a.spread_block.size), w[a.spread_block]
     r, both = a.cardinality, np.log(a.spread_a + a.spread_b)
     rules = [
         cp.exp(x) + cp.multiply(r - 1, cp.exp(x - e)) + cp.exp(-e) <= 1,
         cp.multiply(r, cp.exp(-e - w)) + cp.exp(-e) <= 1,
-        cp.exp(-g) + cp.exp(w - g + both) + cp.exp(2 * w - g + np.log(a.spread_b)) <= 1,
+        cp.exp(-g) + cp.exp(tau - g + both) + cp.exp(2 * tau - g + np.log(a.spread_b)) <= 1,
         e >= a.lower,
         e <= np.minimum(a.upper, 100.0),
     ]
@@ -163,7 +164,7 @@ def judged_by_cvxpy(demands: Demands) -> float:
         if np.isfinite(a.log_floor[k]):
             rules.append(cp.sum(x[members]) >= a.log_floor[k])
         if np.isfinite(demands.log_limit[k]):
-            rules.append(cp.sum(g[members]) <= demands.log_limit[k])
+            rules.append(cp.sum(g[a.spread_columns(k)]) <= demands.log_limit[k])
     problem = cp.Problem(cp.Minimize(cp.sum(e)), rules)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -140,7 +140,7 @@ def test_the_search_is_deterministic() -> None:
 
 def test_permuted_attributes_permute_the_answer() -> None:
     arrays = _small(8)
-    order = np.random.default_rng(0).permutation(arrays.attributes)
+    order = np.random.default_rng(0).permutation(arrays.blocks)
     permuted = replace(arrays, cardinality=arrays.cardinality[order], incidence=arrays.incidence[:, order])
     split, certificate = _searched(arrays)
     other, again = _searched(permuted)

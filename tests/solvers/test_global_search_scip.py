@@ -17,7 +17,7 @@ SLACK = 1e-5
 def _within_scips_digits(arrays: Arrays) -> bool:
     used = arrays.weight[arrays.weight > 0]
     ordinary = bool(np.max(arrays.cardinality) <= 20 and np.max(used) <= 1e4 * np.min(used))
-    return ordinary and 0.5 <= float(arrays.budgets[0].cap) <= 30 and arrays.attributes <= 6
+    return ordinary and 0.5 <= float(arrays.budgets[0].cap) <= 30 and arrays.blocks <= 6
 
 
 PROBLEMS = [seed for seed in range(200) if _within_scips_digits(random_problem(seed, "weighted_sum"))][:16]

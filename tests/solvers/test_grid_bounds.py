@@ -30,10 +30,10 @@ def cases(objective: Objective, count: int = 12) -> Iterator[tuple[Worth, np.ran
         arrays = random_problem(seed, objective, ceilings=seed % 2 == 0)
         seed += 1
         total = max((float(budget.cap) for budget in arrays.budgets), default=0.0)
-        if not (1 < arrays.attributes < 7 and 1e-2 < total < 100):
+        if not (1 < arrays.blocks < 7 and 1e-2 < total < 100):
             continue
         try:
-            lattice = Lattice.of(arrays, exact(float(f"{total / (20 / arrays.attributes + 3):.2g}")))
+            lattice = Lattice.of(arrays, exact(float(f"{total / (20 / arrays.blocks + 3):.2g}")))
         except NoMultipleError:
             continue
         if lattice.possible and lattice.free.size > 1:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from budget_opt.allocation import Allocation
+from budget_opt.allocation.blocks import AllocatedAttribute
 from budget_opt.api.explanation.parts import HOLDING
 from budget_opt.errors import ConstraintKind, InfeasibleError, NotSolvedError, ProblemError
 from budget_opt.mechanisms.exact import exact_sum
 from budget_opt.model.arrays import MINIMIZED
+from budget_opt.model.attribute import Attribute
+from budget_opt.model.block import Block
 from budget_opt.model.by_moment import told_apart
 from budget_opt.model.problem import Problem
 from budget_opt.model.values import LARGEST_EPSILON
@@ -87,19 +90,29 @@ def stated_limits(allocation: Allocation, problem: Problem) -> list[Limit]:
             price = moment.ceiling_price
             found.append(Limit("ceiling", label, moment.ceiling, kept, price, attributes=names))
     for group in problem.groups:
-        spent = float(exact_sum(allocation[name].epsilon for name in group.attributes))
+        spent = float(exact_sum(block.epsilon for block in allocation.touched(group.attributes)))
         price = allocation.sensitivity.get(group.name)
         found.append(Limit("group", group.name, group.epsilon_max, spent, price))
     for attribute in problem.attributes:
-        price, epsilon = allocation[attribute.name].shadow_price, allocation[attribute.name].epsilon
-        bounds: dict[ConstraintKind, float | None] = {"epsilon": attribute.epsilon}
-        if attribute.epsilon is None:
-            bounds = {"epsilon_min": attribute.epsilon_min, "epsilon_max": attribute.epsilon_max}
-        for kind, number in bounds.items():
-            if number is not None:
-                one = Limit(kind, attribute.name, number, epsilon, price)
-                found.append(one if one.met else replace(one, price=0.0 if price is not None else None))
+        found += _bounds(attribute, allocation[attribute.name], problem.block_of(attribute.name))
     return found
+
+
+def _bounds(attribute: Attribute, allocated: AllocatedAttribute, block: Block) -> Iterator[Limit]:
+    """The pin or the bounds of an attribute; where others of its cluster hold as much, they cost nothing."""
+    bounds: dict[ConstraintKind, float | None] = {"epsilon": attribute.epsilon}
+    if attribute.epsilon is None:
+        bounds = {"epsilon_min": attribute.epsilon_min, "epsilon_max": attribute.epsilon_max}
+    others = [member for member in block.members if member.name != attribute.name]
+    for kind, number in bounds.items():
+        if number is None:
+            continue
+        price = allocated.shadow_price
+        one = Limit(kind, attribute.name, number, allocated.epsilon, price)
+        below = kind != "epsilon_max" and any(other.lower >= number for other in others)
+        above = kind != "epsilon_min" and any(other.upper <= number for other in others)
+        idle = not one.met or below or above
+        yield replace(one, price=0.0) if idle and price is not None else one
 
 
 def without(problem: Problem, limit: Limit) -> Problem:

@@ -1,4 +1,4 @@
-"""What each attribute has of the budget, what that buys, and what needs it."""
+"""What each attribute or cluster has of the budget, what that buys, and what needs it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ import numpy as np
 from budget_opt.allocation import Allocation
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import Arrays, FloatArray, IntArray
+from budget_opt.model.block import Block
 from budget_opt.model.objectives import log_retentions
 from budget_opt.model.objectives import value as objective_value
 from budget_opt.model.problem import Problem
 
 HOLDING = 1e-5
 """Relative: a limit nearer than this is met, and a moment nearer to the minimum holds it."""
-Held = Literal["epsilon", "epsilon_min", "epsilon_max"]
+Held = Literal["epsilon", "epsilon_min", "epsilon_max", "distortion_max"]
 
 
 @dataclass(frozen=True)
 class Part:
-    """One attribute's part of the budget.
+    """The part of the budget of one attribute, or of one cluster with its `members`.
 
     `share` is of all that is spent. `slope` is the change of the objective's value per nat if its epsilon
     were lowered a little, all others as they are (for `min_epsilon` 1, whatever floors then fail); None
@@ -40,10 +41,11 @@ class Part:
     weight_share: float
     floors: tuple[str, ...]
     held: Held | None
+    members: tuple[str, ...] = ()
 
 
 def parts_of(allocation: Allocation, problem: Problem) -> tuple[Part, ...]:
-    """A part an attribute, in the problem's order."""
+    """A part an attribute that is randomized alone, and one a cluster, in the order of the blocks."""
     arrays, epsilon = problem.arrays, allocation.epsilons
     slope = slopes(arrays, epsilon)
     kept = log_retentions(arrays, epsilon)
@@ -52,12 +54,13 @@ def parts_of(allocation: Allocation, problem: Problem) -> tuple[Part, ...]:
     holding = np.isfinite(arrays.log_floor) & (kept <= arrays.log_floor + HOLDING)
     survives = [moment.retention > 0 for moment in allocation.moments]
     spent, found = float(np.sum(epsilon)), []
-    for i, attribute in enumerate(problem.attributes):
-        inside = [k for k, moment in enumerate(problem.moments) if attribute.name in moment.attributes]
+    touched = [problem.touched(moment.attributes) for moment in problem.moments]
+    for i, block in enumerate(problem.blocks):
+        inside = [k for k, blocks in enumerate(touched) if i in blocks]
         surviving = [k for k in inside if needing[k] and survives[k]]
         found.append(
             Part(
-                name=attribute.name,
+                name=block.name,
                 epsilon=float(epsilon[i]),
                 share=float(epsilon[i]) / spent if spent > 0 else 0.0,
                 slope=None if slope is None else float(slope[i]),
@@ -65,18 +68,19 @@ def parts_of(allocation: Allocation, problem: Problem) -> tuple[Part, ...]:
                 surviving=tuple(problem.moments[k].label for k in surviving),
                 weight_share=float(np.sum(weight[surviving]) / np.sum(weight)) if np.any(weight) else 0.0,
                 floors=tuple(problem.moments[k].label for k in inside if holding[k]),
-                held=_held(arrays, i, float(epsilon[i])),
+                held=_held(arrays, block, i, float(epsilon[i])),
+                members=block.names if block.is_cluster else (),
             )
         )
     return tuple(found)
 
 
-def _held(arrays: Arrays, i: int, epsilon: float) -> Held | None:
+def _held(arrays: Arrays, block: Block, i: int, epsilon: float) -> Held | None:
     lower, upper = float(arrays.lower[i]), float(arrays.stated_upper[i])
     if lower == upper:
         return "epsilon"
     if lower > 0 and epsilon - lower <= HOLDING * lower:
-        return "epsilon_min"
+        return "epsilon_min" if block.most_distorted is None else "distortion_max"
     return "epsilon_max" if upper - epsilon <= HOLDING * epsilon else None
 
 

@@ -26,6 +26,7 @@ _NAMES = {
 _REASONS = {
     "epsilon": "it is pinned there",
     "epsilon_min": "its lower bound asks for it",
+    "distortion_max": "its distortion_max asks for it",
 }
 
 
@@ -53,13 +54,20 @@ def budget_sentences(
         return
     largest = max(parts, key=lambda part: part.epsilon)
     if len(parts) > 1 and all(part.epsilon == largest.epsilon for part in parts):
-        yield f"The budget is split evenly: each of {counted(len(parts), 'attribute')} has {_nats(largest)}."
+        yield f"The budget is split evenly: each of {_parts_in_words(parts)} has {_nats(largest)}."
         return
     whole = "what is spent" if unspent > 0 else "the budget"
     yield f"{sentence(fraction(largest.share))} of {whole} goes to {_reason(largest, objective, optimal)}."
     if unspent > 0:
         yield f"Of the total, {unspent:.4g} stays unspent."
     yield from _unserved([part for part in parts if part.epsilon == 0], objective)
+
+
+def _parts_in_words(parts: tuple[Part, ...]) -> str:
+    """Three attributes; two attributes and a cluster."""
+    clusters = sum(bool(part.members) for part in parts)
+    kinds = {"attribute": len(parts) - clusters, "cluster": clusters}
+    return listed([counted(number, noun) for noun, number in kinds.items() if number])
 
 
 def _unserved(nothing: list[Part], objective: Objective) -> Iterator[str]:

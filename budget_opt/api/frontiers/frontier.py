@@ -37,7 +37,7 @@ class FrontierPoint:
 
 @dataclass(frozen=True)
 class SupportChange:
-    """From `after` to `before`, attributes begin to get epsilon (`gained`) or cease to (`lost`).
+    """From `after` to `before`, attributes and clusters begin to get epsilon (`gained`) or cease to (`lost`).
 
     In the direction of the axis, from the smaller number to the larger; both are values that were solved.
     """
@@ -94,8 +94,8 @@ class Frontier(Rows):
     def _row(self, point: FrontierPoint) -> dict[str, Any]:
         split = point.allocation
         outcome = None if split is None else split.objective
-        names, labels = self.problem.names, told_apart(self.problem.moments)
-        epsilons = [None] * len(names) if split is None else [one.epsilon for one in split.attributes]
+        names, labels = self.problem.block_names, told_apart(self.problem.moments)
+        epsilons = [None] * len(names) if split is None else [one.epsilon for one in split.blocks]
         kept = [None] * len(labels) if split is None else [one.retention for one in split.moments]
         row = {
             self.kind: int(point.at) if self.kind == "n" else point.at,

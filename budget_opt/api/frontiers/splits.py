@@ -57,7 +57,7 @@ class Found:
             solver=before.objective.solver,
             seconds=own.objective.seconds,
         )
-        samplers = [attribute.sampler for attribute in before.attributes]
+        samplers = [block.sampler for block in before.blocks]
         return priced(assemble(problem, before.epsilons, samplers, statement), problem)
 
     def _enough(self, gap: float) -> float:

@@ -22,5 +22,5 @@ def support_changes(points: Sequence[FrontierPoint]) -> tuple[SupportChange, ...
 
 
 def supported(allocation: Allocation) -> tuple[str, ...]:
-    """Names of the attributes with an epsilon above 0."""
-    return tuple(attribute.name for attribute in allocation.attributes if attribute.epsilon > 0)
+    """Names of the attributes and clusters with an epsilon above 0."""
+    return tuple(block.name for block in allocation.blocks if block.epsilon > 0)

@@ -40,8 +40,8 @@ def impossible(
     """The error of a proof: every split misses one of the wishes by the factor exp(`bound`) or more."""
     proof = _essential(proof, demands)
     conflict = _conflict(proof)
-    members = {name for k in conflict for name in wishes[k].moment.attributes}
-    obstacles = _obstacles(proof, demands, asked, members)
+    touched = {i for k in conflict for i in asked.touched(wishes[k].moment.attributes)}
+    obstacles = _obstacles(proof, demands, asked, touched)
     against = f", against {_listed(list(map(str, obstacles)))}" if obstacles else ""
     miss = "Nothing is released of an attribute"
     if math.isfinite(bound):
@@ -80,24 +80,25 @@ def _conflict(proof: Pressures) -> list[int]:
     return [int(k) for k in np.argsort(-weight, kind="stable") if weight[k] > 0]
 
 
-def _obstacles(proof: Pressures, demands: Demands, asked: Problem, names: set[str]) -> list[ConflictMember]:
-    """Groups that hold attributes of the conflict, and their own pins and upper bounds."""
-    members = np.array([name in names for name in asked.names])
+def _obstacles(proof: Pressures, demands: Demands, asked: Problem, touched: set[int]) -> list[ConflictMember]:
+    """Groups that hold blocks of the conflict, and the pins and upper bounds that hold these themselves."""
+    members = np.array([i in touched for i in range(len(asked.blocks))])
     found = [
         ConflictMember("group", budget.name, float(budget.cap))
         for budget, price in zip(demands.arrays.budgets, proof.budgets, strict=True)
         if budget.name != TOTAL and (price > 0 or _cuts(demands.arrays, budget, members))
     ]
-    for attribute in asked.attributes:
-        if attribute.name in names and attribute.epsilon is not None:
-            found.append(ConflictMember("epsilon", attribute.name, attribute.epsilon))
-        elif attribute.name in names and attribute.epsilon_max is not None:
-            found.append(ConflictMember("epsilon_max", attribute.name, attribute.epsilon_max))
+    for block in (asked.blocks[i] for i in sorted(touched)):
+        for attribute in block.members:
+            if attribute.epsilon is not None:
+                found.append(ConflictMember("epsilon", attribute.name, attribute.epsilon))
+            elif attribute.epsilon_max is not None and attribute.epsilon_max == block.upper:
+                found.append(ConflictMember("epsilon_max", attribute.name, attribute.epsilon_max))
     return found or [ConflictMember("total_epsilon", TOTAL, LARGEST_EPSILON)]
 
 
 def _cuts(arrays: Arrays, budget: Budget, members: BoolArray) -> bool:
-    """True where this budget bounds one of these attributes even with all others at their lower bounds."""
+    """True where this budget bounds one of these blocks even with all others at their lower bounds."""
     inside = budget.members
     spare = float(budget.cap) - float(np.sum(arrays.lower[inside]))
     bounded = np.isclose(arrays.upper[inside], arrays.lower[inside] + spare, rtol=1e-12)

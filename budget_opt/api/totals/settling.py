@@ -10,7 +10,8 @@ from budget_opt.allocation.rounding import fitted, tidied
 from budget_opt.api.totals.wanted import Wish, are_met
 from budget_opt.errors import NotSolvedError
 from budget_opt.mechanisms.exact import exact_sum, float_at_least
-from budget_opt.mechanisms.sampler import WIDTHS, Sampler, sampler_for
+from budget_opt.mechanisms.sampler import WIDTHS
+from budget_opt.mechanisms.samplers import AnySampler, any_sampler_for
 from budget_opt.model.arrays import Arrays, FloatArray
 from budget_opt.model.problem import Problem
 
@@ -39,15 +40,17 @@ def settled(
     )
 
 
-def _samplers(asked: Problem, split: FloatArray, wishes: Sequence[Wish], bits: int) -> list[Sampler | None]:
+def _samplers(
+    asked: Problem, split: FloatArray, wishes: Sequence[Wish], bits: int
+) -> list[AnySampler | None]:
     """The usual samplers, those of wanted moments at least `bits` wide."""
-    members = {name for wish in wishes if wish.asks for name in wish.moment.attributes}
+    wanted = {i for wish in wishes if wish.asks for i in asked.touched(wish.moment.attributes)}
     usual = samplers(asked, split)
     return [
-        sampler_for(float(epsilon), attribute.cardinality, least_bits=bits)
-        if attribute.name in members and sampler is not None and sampler.bits < bits
+        any_sampler_for(float(epsilon), block.cardinality, block.background_weights, least_bits=bits)
+        if i in wanted and sampler is not None and sampler.bits < bits
         else sampler
-        for attribute, epsilon, sampler in zip(asked.attributes, split, usual, strict=True)
+        for i, (block, epsilon, sampler) in enumerate(zip(asked.blocks, split, usual, strict=True))
     ]
 
 

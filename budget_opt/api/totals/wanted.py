@@ -14,8 +14,8 @@ from budget_opt.certificate.demands import Demands
 from budget_opt.errors import Fault, InputError
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.planning import precision
-from budget_opt.estimators.planning.standardizing import Units, errors, guesses, number, scale_of
-from budget_opt.mechanisms.exact import exact
+from budget_opt.estimators.planning.standardizing import Units, errors, guesses, number, scale_of_moment
+from budget_opt.mechanisms.exact import exact, float_at_least
 from budget_opt.model.by_moment import ByMoment, by_moment, told_apart
 from budget_opt.model.moment import CrossMoment
 from budget_opt.model.problem import Problem
@@ -85,7 +85,7 @@ def wishes_of(  # noqa: PLR0913, PLR0917 (the arguments of `least_total`)
 ) -> tuple[Wish, ...]:
     """A wish for every moment; raises `InputError` for all values that no total epsilon can reach."""
     moments, names = problem.moments, told_apart(problem.moments)
-    scales = [scale_of([problem.attribute(name) for name in moment.attributes]) for moment in moments]
+    scales = [scale_of_moment(moment, problem) for moment in moments]
     kept = [
         None if value is None else number(value, f"retention of {name}")
         for name, value in zip(names, by_moment(moments, retention, "retention"), strict=True)
@@ -182,16 +182,19 @@ def _floor(problem: Problem, wish: Wish) -> float | None:
 def _as_floor(problem: Problem, wish: Wish) -> float | None:
     """(1 + largest excess)^(-1/2), rounded up, for a wanted error on uniform marginals; None for others."""
     if wish.error is None or any(
-        problem.attribute(name).spread != (1.0, 1.0) for name in wish.moment.attributes
+        problem.attribute(name).spread != (1.0, 1.0) for name in problem.attributes_in(wish.moment)
     ):
         return None
     floor = math.nextafter(1.0 / math.sqrt(1.0 + wish.largest_excess) * (1 + 2**-50), 1.0)
-    return floor if _PLAIN[0] <= floor <= _PLAIN[1] else None
+    if not _PLAIN[0] <= floor <= _PLAIN[1]:
+        return None
+    detail = problem.detail_of(wish.moment)  # a floor is about what is left of the declared scores
+    return floor if detail == 1 else float_at_least(exact(floor) * detail)
 
 
 def are_met(allocation: Allocation, wishes: Sequence[Wish]) -> bool:
     """True where the implemented lambda meets every wish and every floor."""
-    inflations = implemented_log_inflations(allocation.question, allocation.attributes)
+    inflations = implemented_log_inflations(allocation.question, allocation.blocks)
     for moment, wish, inflation in zip(allocation.moments, wishes, inflations, strict=True):
         kept = wish.retention is None or moment.exact_retention >= exact(wish.retention)
         reached = wish.error_at(float(inflation))

@@ -96,8 +96,10 @@ class _Reader:
         one = np.ones(len(arrays.budgets))
         apart = not unique and columns <= _COLUMNS
         budgets = self._rows(active.budgets, after_shares, one, apart=apart)
-        floors = self._rows(active.floors, 0, -np.exp(-arrays.log_floor), apart=all_apart)
-        ceilings = self._rows(active.ceilings, after_budgets, np.exp(-arrays.log_ceiling), apart=all_apart)
+        floors = self._rows(active.floors, 0, -np.exp(-arrays.log_floor) / arrays.detail, apart=all_apart)
+        ceilings = self._rows(
+            active.ceilings, after_budgets, np.exp(-arrays.log_ceiling) / arrays.detail, apart=all_apart
+        )
         return Prices(
             {budget.name: budgets.get(j, NOTHING) for j, budget in enumerate(arrays.budgets)},
             {int(k): floors.get(int(k), NOTHING) for k in arrays.floors},
@@ -123,7 +125,7 @@ class _Reader:
 
     def _bounds(self, *, apart: bool) -> tuple[Price, ...]:
         on, slopes = self.found.conditions, self.found.slopes
-        bounds = [NOTHING] * self.arrays.attributes
+        bounds = [NOTHING] * self.arrays.blocks
         for i in np.flatnonzero(on.at_lower | on.at_upper):
             least = largest = float(slopes[i])
             if apart:

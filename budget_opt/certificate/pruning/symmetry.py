@@ -23,7 +23,7 @@ def classes(arrays: Arrays) -> tuple[IntArray, ...]:
             of_attribute[m].append(members)
     found: list[list[int]] = []
     alike = defaultdict(list)
-    for m in range(arrays.attributes):
+    for m in range(arrays.blocks):
         alike[_signature(arrays, terms, of_attribute[m], m)].append(m)
     for candidates in alike.values():
         groups: list[list[int]] = []

@@ -95,9 +95,9 @@ class System:
     @cached_property
     def _uncut(self) -> Arrays:
         arrays = self.arrays
-        pins = self._mask("epsilon", arrays.attributes)
-        below = pins | self._mask("epsilon_min", arrays.attributes)
-        above = pins | self._mask("epsilon_max", arrays.attributes)
+        pins = self._mask("epsilon", arrays.blocks)
+        below = pins | self._mask("epsilon_min", arrays.blocks)
+        above = pins | self._mask("epsilon_max", arrays.blocks)
         upper = np.where(above, arrays.stated_upper, np.inf)
         return replace(
             arrays,
@@ -168,9 +168,9 @@ def limit_of(arrays: Arrays, one: Constraint) -> float:
     """The number that stands in the problem for this constraint."""
     match one.kind:
         case "floor":
-            return float(f"{np.exp(arrays.log_floor[one.index]):.12g}")
+            return float(f"{np.exp(arrays.log_floor[one.index]) * arrays.detail[one.index]:.12g}")
         case "ceiling":
-            return float(f"{np.exp(arrays.log_ceiling[one.index]):.12g}")
+            return float(f"{np.exp(arrays.log_ceiling[one.index]) * arrays.detail[one.index]:.12g}")
         case "total_epsilon" | "group":
             return float(arrays.budgets[one.index].cap)
         case "epsilon_max":
@@ -189,9 +189,11 @@ def with_limit(arrays: Arrays, one: Constraint, limit: float) -> Arrays:
 
     match one.kind:
         case "floor":
-            return replace(arrays, log_floor=changed(arrays.log_floor, np.log(limit)))
+            kept = limit / arrays.detail[one.index]
+            return replace(arrays, log_floor=changed(arrays.log_floor, np.log(kept)))
         case "ceiling":
-            return replace(arrays, log_ceiling=changed(arrays.log_ceiling, np.log(limit)))
+            kept = limit / arrays.detail[one.index]
+            return replace(arrays, log_ceiling=changed(arrays.log_ceiling, np.log(kept)))
         case "total_epsilon" | "group":
             budgets = list(arrays.budgets)
             budgets[one.index] = Budget(budgets[one.index].name, budgets[one.index].members, exact(limit))

@@ -44,7 +44,7 @@ class Relaxation:
     @classmethod
     def of(cls, arrays: Arrays, sets: Iterable[frozenset[Constraint]]) -> Relaxation:
         """The relaxation of a problem; of each of `sets` that holds floors alone one must go."""
-        floors, m = arrays.floors, arrays.attributes
+        floors, m = arrays.floors, arrays.blocks
         floored = csr_array(arrays.incidence[floors])
         upper = np.minimum(arrays.upper, np.log(arrays.cardinality) + _NOTHING_LEFT)
         upper = np.maximum(upper, arrays.lower)
@@ -101,7 +101,7 @@ def _points(arrays: Arrays, floored: csr_array, upper: FloatArray) -> FloatArray
     r = arrays.cardinality
     owner = np.repeat(np.arange(floored.shape[0]), np.diff(floored.indptr))
     alone = rr.epsilon_for_log_retention(arrays.log_floor[arrays.floors][owner], r[floored.indices])
-    first = np.full(arrays.attributes, np.inf)
+    first = np.full(arrays.blocks, np.inf)
     np.minimum.at(first, floored.indices, alone)
     first = np.maximum(np.minimum(np.where(np.isfinite(first), first, 1.0), upper), 1e-9)
     last = np.maximum(np.minimum(upper, np.log(r) + _FLAT), first)

@@ -138,7 +138,8 @@ def _number_at(arrays: Arrays, one: Constraint, split: FloatArray) -> float:
     """The number with which the constraint would admit a split."""
     match one.kind:
         case "floor" | "ceiling":
-            return float(np.exp(log_retentions(arrays, split)[one.index])) * (1 + SPARE)
+            kept = float(np.exp(log_retentions(arrays, split)[one.index])) * float(arrays.detail[one.index])
+            return kept * (1 + SPARE)
         case "total_epsilon" | "group":
             return float(total_of(split[arrays.budgets[one.index].members]))
         case "epsilon" | "epsilon_min" | "epsilon_max":

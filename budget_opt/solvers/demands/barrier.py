@@ -16,11 +16,12 @@ from scipy.sparse import csr_array
 
 from budget_opt.certificate.demands import Demands
 from budget_opt.mechanisms.exact import exact_sum
-from budget_opt.model.arrays import FloatArray, IntArray
-from budget_opt.model.objectives import log_retentions, log_spread
+from budget_opt.model.arrays import Arrays, FloatArray, IntArray
+from budget_opt.model.objectives import log_inflations, log_retentions
 from budget_opt.model.values import LARGEST_EPSILON
 from budget_opt.solvers.coordinate import LOGIT
 from budget_opt.solvers.incidence import Incidence
+from budget_opt.solvers.spread_columns import Columns
 
 MARGIN = 1e-11
 """Share of a log floor or log limit by which a split aims inside, for the sampler's rounding."""
@@ -61,25 +62,28 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LogSpread:
-    """g = log(1 + exp(linear) tau + exp(square) tau^2) of the free attributes, all digits kept near 0."""
+    """g = log(1 + exp(linear) tau + exp(square) tau^2) of the free columns (J,), all digits kept near 0."""
 
     linear: FloatArray
     square: FloatArray
+    columns: Columns
 
     @classmethod
-    def of(cls, a: FloatArray, b: FloatArray) -> LogSpread:
-        """From a and b (n,) of DESIGN 2.3."""
+    def of(cls, arrays: Arrays, columns: Columns) -> LogSpread:
+        """From a and b of DESIGN 2.3."""
+        a, b = arrays.spread_a[columns.taken], arrays.spread_b[columns.taken]
         with np.errstate(divide="ignore"):
-            return cls(np.log(a + b), np.log(b))
+            return cls(np.log(a + b), np.log(b), columns)
 
     def value(self, v: FloatArray) -> FloatArray:
-        """g at v."""
+        """g (J,) at v (n,)."""
+        v = v[self.columns.block]
         g: FloatArray = np.logaddexp(np.logaddexp(0.0, self.linear - v), self.square - 2.0 * v)
         return g
 
     def slopes(self, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """g' <= 0 and g'' >= 0, from the shares of the powers of tau."""
-        g = self.value(v)
+        g, v = self.value(v), v[self.columns.block]
         one, two = np.exp(self.linear - v - g), np.exp(self.square - 2.0 * v - g)
         return -(one + 2.0 * two), one * np.exp(-g) + two * (one + 4.0 * np.exp(-g))
 
@@ -142,7 +146,7 @@ class Barrier:
     def along(self, at: Point, step: Point) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The change of the slacks of floors, inflations and budgets along a step, to first order."""
         kept = self.floors.sums(LOGIT.log_retention_slopes(at.v)[0] * step.v)
-        lost = self.limits.sums(self.spread.slopes(at.v)[0] * step.v)
+        lost = self.limits.sums(self.spread.slopes(at.v)[0] * step.v[self.spread.columns.block])
         spent = self.caps.sums(LOGIT.epsilon_slopes(at.v, self.cardinality)[0] * step.v)
         return step.level + kept, step.level - lost, -spent
 
@@ -153,14 +157,17 @@ def barrier_of(demands: Demands) -> Barrier:
     demanded = np.isfinite(arrays.log_floor) | np.isfinite(demands.log_limit)
     used = arrays.incidence.T @ demanded.astype(np.float64) > 0
     # beyond, no sampler implements what is left of tau
-    enough = np.log(arrays.cardinality) + np.log1p(arrays.spread_a + arrays.spread_b) + _DIGITS
+    most = np.zeros(arrays.blocks)
+    np.maximum.at(most, arrays.spread_block, np.log1p(arrays.spread_a + arrays.spread_b))
+    enough = np.log(arrays.cardinality) + most + _DIGITS
     upper = np.minimum(np.minimum(arrays.upper, LARGEST_EPSILON), enough)
     free = np.flatnonzero(used & (arrays.lower < upper))
     fixed = arrays.lower.copy()
     # the free ones count for nothing here: at an infinite epsilon log lambda and the log spread are 0
     rest = fixed.copy()
     rest[free] = np.inf
-    kept, lost = log_retentions(arrays, rest), arrays.incidence @ log_spread(arrays, rest)
+    kept, lost = log_retentions(arrays, rest), log_inflations(arrays, rest)
+    columns = Columns.of(arrays, free)
     movable = np.asarray(arrays.incidence[:, free].sum(axis=1)) > 0
     floors = np.flatnonzero(np.isfinite(arrays.log_floor) & movable)
     limits = np.flatnonzero(np.isfinite(demands.log_limit) & movable)
@@ -178,9 +185,9 @@ def barrier_of(demands: Demands) -> Barrier:
         limit_rows=limits,
         floors=Incidence(csr_array(arrays.incidence[floors][:, free])),
         floor_rest=kept[floors] - _aimed(arrays.log_floor[floors]),
-        limits=Incidence(csr_array(arrays.incidence[limits][:, free])),
+        limits=Incidence(csr_array(arrays.spread_incidence[limits][:, columns.taken])),
         limit_rest=(1.0 - MARGIN) * demands.log_limit[limits] - lost[limits],
-        spread=LogSpread.of(arrays.spread_a[free], arrays.spread_b[free]),
+        spread=LogSpread.of(arrays, columns),
         cap_rows=held,
         caps=Incidence(csr_array(caps[held])),
         cap_limit=(1.0 - CAP_MARGIN) * left[held],

@@ -92,12 +92,13 @@ def _newton(barrier: Barrier, at: Point, goal: Goal) -> tuple[Point, float]:
     pull, push = barrier.floors.pulls(weight.floors), barrier.limits.pulls(weight.inflations)
     low = np.zeros(at.v.size)
     low[barrier.lower > 0] = weight.lower
-    gradient = price * spent1 - pull * kept1 + push * lost1 - low + weight.upper
+    columns = barrier.spread.columns
+    gradient = price * spent1 - pull * kept1 + columns.gathered(push * lost1) - low + weight.upper
     factor = positive_factor(
-        price * spent2 - pull * kept2 + push * lost2 + low**2 + weight.upper**2,
+        price * spent2 - pull * kept2 + columns.gathered(push * lost2) + low**2 + weight.upper**2,
         [
             Coupling(barrier.floors, weight.floors**2, kept1),
-            Coupling(barrier.limits, weight.inflations**2, lost1),
+            columns.coupling(barrier.limits, weight.inflations**2, lost1),
             Coupling(barrier.caps, weight.caps**2, spent1),
         ],
     )
@@ -107,7 +108,8 @@ def _newton(barrier: Barrier, at: Point, goal: Goal) -> tuple[Point, float]:
     if not goal.level:
         return Point(dv), -float(gradient @ dv)
     floors, inflations = weight.floors**2, weight.inflations**2
-    border = barrier.floors.pulls(floors) * kept1 - barrier.limits.pulls(inflations) * lost1
+    border = barrier.floors.pulls(floors) * kept1
+    border = border - columns.gathered(barrier.limits.pulls(inflations) * lost1)
     slope = goal.t - float(np.sum(weight.floors) + np.sum(weight.inflations))
     return _with_level(factor, gradient, border, slope, float(np.sum(floors) + np.sum(inflations)))
 

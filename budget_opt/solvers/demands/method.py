@@ -15,7 +15,7 @@ import numpy as np
 from budget_opt.certificate.demands import Demands, Pressures, least_total_bound
 from budget_opt.errors import NotSolvedError
 from budget_opt.model.arrays import FloatArray
-from budget_opt.model.objectives import log_retentions, log_spread, relative_gap
+from budget_opt.model.objectives import log_inflations, log_retentions, relative_gap
 from budget_opt.solvers.coordinate import LOGIT
 from budget_opt.solvers.demands.barrier import Barrier, Point, barrier_of
 from budget_opt.solvers.demands.centring import Goal, centring, pressures
@@ -81,7 +81,7 @@ def _require_alone(demands: Demands) -> None:
     arrays = demands.arrays
     with np.errstate(invalid="ignore"):  # inf - inf where nothing is demanded
         floors = arrays.log_floor - log_retentions(arrays, arrays.upper)
-        limits = arrays.incidence @ log_spread(arrays, arrays.upper) - demands.log_limit
+        limits = log_inflations(arrays, arrays.upper) - demands.log_limit
     floors, limits = (np.where(np.isnan(part), -np.inf, part) for part in (floors, limits))
     missed = np.maximum(floors, limits)
     k = int(np.argmax(missed))

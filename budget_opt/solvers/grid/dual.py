@@ -3,17 +3,19 @@
 With multipliers y >= 0 of floors, kappa >= 0 of ceilings, mu >= 0 of caps and shares q of the terms (they sum
 to one; `max_min` and `min_variance`), no point of the box is worth more than
 
-    constant + sum_m max_j [ c_m log lambda_m(j) - q_m spread_m(j) - nu_m j step ]
+    constant + sum_m max_j [ c_m log lambda_m(j) - q_m . spread_m(j) - nu_m j step ]
              + mu . room - y . least + kappa . most        (weak duality)
 
 For `max_min` a minimum is at most any mean; for `min_variance` log sum exp(t) >= sum q t - sum q log q. The
-maxima are over the grid itself: at a single cap without floors the bound of `geometric_mean` is exact.
+maxima are over the grid itself: at a single cap without floors the bound of `geometric_mean` is exact. A
+cluster m has as many spreads, and entries of q_m, as moments use sets of its members.
 All boxes of a batch stand in the last axis, B.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -82,7 +84,9 @@ class Dual:
         c, spread, nu, parts = self._coefficients(prices)
         value = c[:, None, :] * lattice.log_kept[:, :, None]
         if worth.arrays.objective == "min_variance":
-            value -= spread[:, None, :] * lattice.spread[:, :, None]
+            for columns in self._layers:
+                lost = spread[columns, None, :] * lattice.spread[columns, :, None]
+                value[lattice.columns.block[columns]] -= lost
         value -= nu[:, None, :] * lattice.above[None, :, None]
         j = np.arange(lattice.above.size)[None, :, None]
         value[(j < lower[:, None, :]) | (j > upper[:, None, :])] = -np.inf
@@ -98,6 +102,13 @@ class Dual:
         size = sum(np.sum(np.abs(part), axis=0) for part in parts) + arrays.moments
         return Bounded(np.asarray(total + _ROUNDING * size), point, best - value)
 
+    @cached_property
+    def _layers(self) -> list[IntArray]:
+        """The spread columns in parts, none of which has two of one attribute."""
+        owner = self.worth.lattice.columns.block
+        before = np.array([np.sum(owner[:j] == one) for j, one in enumerate(owner)], dtype=np.int64)
+        return [np.flatnonzero(before == turn) for turn in range(int(before.max(initial=-1)) + 1)]
+
     def _without_infinite(self, prices: Prices, lower: IntArray) -> Prices:
         """No price of a ceiling where it would pull an attribute that may have nothing to nothing."""
         if not prices.ceilings.size:
@@ -108,7 +119,7 @@ class Dual:
         return replace(prices, ceilings=np.where(bad, 0.0, prices.ceilings))
 
     def _coefficients(self, prices: Prices) -> tuple[FloatArray, FloatArray, FloatArray, list[FloatArray]]:
-        """c, q, nu, each (n, B), and the constants, (rows, B) each."""
+        """c (n, B), q (J, B), nu (n, B), and the constants, (rows, B) each."""
         worth, lattice = self.worth, self.worth.lattice
         arrays, kind = lattice.arrays, self.worth.arrays.objective
         boxes = prices.caps.shape[1]
@@ -124,7 +135,7 @@ class Dual:
         elif kind == "max_min" and worth.terms.size:
             c, constant = c + of_terms @ prices.shares, prices.shares * worth.logs[:, None]
         elif kind == "min_variance" and worth.terms.size:
-            spread = of_terms @ prices.shares
+            spread = worth.spread_rows.T @ prices.shares
             entropy = prices.shares * np.log(np.maximum(prices.shares, 1e-300))
             constant = entropy - prices.shares * worth.logs[:, None]
         return c, spread, nu, [constant]

@@ -1,7 +1,8 @@
 """A problem whose free epsilons are multiples of a step, as integers and tables.
 
-Letters: n free attributes, N + 1 multiples of the widest window, K moments, C caps. A point is its index j
-(n,): the number of steps above the least multiple that an attribute may have.
+Letters: n free attributes, N + 1 multiples of the widest window, K moments, C caps, J spread columns of the
+free attributes. A point is its index j (n,): the number of steps above the least multiple that an attribute
+may have.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from budget_opt.allocation.rounding import FLOOR_MARGIN
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.mechanisms.exact import exact, exact_sum
 from budget_opt.model.arrays import Arrays, BoolArray, FloatArray, IntArray
-from budget_opt.model.objectives import log_spread_of
+from budget_opt.model.objectives import log_spread_at, log_spread_of
 from budget_opt.solvers.reduction import CEILING_MARGIN
+from budget_opt.solvers.spread_columns import Columns
 
 _DIGITS = 40.0
 """Nats above log r at which lambda is 1 to the last digit: a larger epsilon is worth nothing more."""
@@ -112,15 +114,23 @@ class Lattice:
         return kept
 
     @cached_property
+    def columns(self) -> Columns:
+        """The spread columns of the free attributes."""
+        return Columns.of(self.arrays, self.free)
+
+    @cached_property
     def spread(self) -> FloatArray:
-        """log of the variance factor by attribute and index, (n, N + 1)."""
+        """log of the variance factor by spread column and index, (J, N + 1)."""
         r = self.arrays.cardinality[self.free][:, None]
-        part = replace(
-            self.arrays,
-            spread_a=self.arrays.spread_a[self.free][:, None],
-            spread_b=self.arrays.spread_b[self.free][:, None],
-        )
-        return np.minimum(log_spread_of(part, rr.log_tau(self.epsilon, r)), NOTHING)
+        log_tau = rr.log_tau(self.epsilon, r)[self.columns.block]
+        a, b = (part[self.columns.taken][:, None] for part in (self.arrays.spread_a, self.arrays.spread_b))
+        return np.minimum(log_spread_at(a, b, log_tau), NOTHING)
+
+    @cached_property
+    def spread_rows(self) -> FloatArray:
+        """Which moment has which spread column, (K, J)."""
+        rows: FloatArray = self.arrays.spread_incidence[:, self.columns.taken].toarray()
+        return rows
 
     @cached_property
     def rows(self) -> FloatArray:
@@ -131,17 +141,18 @@ class Lattice:
     @cached_property
     def offset(self) -> FloatArray:
         """log retention of the pinned members of every moment, (K,)."""
-        return self._of_pins(rr.log_retention(self.fixed, self.arrays.cardinality))
+        kept = np.clip(rr.log_retention(self.fixed, self.arrays.cardinality), -NOTHING, NOTHING)
+        kept[self.free] = 0.0
+        summed: FloatArray = self.arrays.incidence @ kept
+        return summed
 
     @cached_property
     def spread_offset(self) -> FloatArray:
         """log variance factor of the pinned members of every moment, (K,)."""
-        return self._of_pins(log_spread_of(self.arrays, rr.log_tau(self.fixed, self.arrays.cardinality)))
-
-    def _of_pins(self, values: FloatArray) -> FloatArray:
-        pinned = np.clip(values, -NOTHING, NOTHING)
-        pinned[self.free] = 0.0
-        summed: FloatArray = self.arrays.incidence @ pinned
+        log_tau = rr.log_tau(self.fixed, self.arrays.cardinality)
+        lost = np.clip(log_spread_of(self.arrays, log_tau), -NOTHING, NOTHING)
+        lost[self.columns.taken] = 0.0
+        summed: FloatArray = self.arrays.spread_incidence @ lost
         return summed
 
     @cached_property

@@ -49,12 +49,19 @@ class Worth:
             return np.log(self.weight * self.arrays.variance[terms]) + self.lattice.spread_offset[terms]
         if self.arrays.objective == "weighted_sum":
             return np.log(self.weight) + offset
-        return offset - np.log(self.arrays.target[terms]) if self.arrays.objective == "max_min" else offset
+        if self.arrays.objective == "max_min":
+            return offset - np.log(self.arrays.target[terms])
+        return offset + np.log(self.arrays.detail[terms])
 
     @cached_property
     def rows(self) -> FloatArray:
         """Which of the terms has which free attribute, (T, n)."""
         return self.lattice.rows[self.terms]
+
+    @cached_property
+    def spread_rows(self) -> FloatArray:
+        """Which of the terms has which spread column, (T, J)."""
+        return self.lattice.spread_rows[self.terms]
 
     @cached_property
     def pull(self) -> FloatArray:
@@ -85,8 +92,10 @@ class Worth:
     def term_values(self, index: IntArray) -> FloatArray:
         """The logarithm of every term at points (n, S), shape (T, S)."""
         lattice = self.lattice
-        table = lattice.spread if self.arrays.objective == "min_variance" else lattice.log_kept
-        values: FloatArray = self.rows @ lattice.at(table, index) + self.logs[:, None]
+        if self.arrays.objective == "min_variance":
+            lost = self.spread_rows @ lattice.at(lattice.spread, index[lattice.columns.block])
+            return np.asarray(lost + self.logs[:, None])
+        values: FloatArray = self.rows @ lattice.at(lattice.log_kept, index) + self.logs[:, None]
         return values
 
     def _of_terms(self, values: FloatArray) -> FloatArray:
