@@ -34,10 +34,10 @@ def randomize(
 ) -> Any:
     """Randomize a pandas or polars data frame or a pyarrow table; the same kind comes back.
 
-    Every attribute is randomized with fresh words from the operating system, public columns pass as they
-    are, attributes with epsilon 0 and dropped columns are left out, and rows are shuffled unless
-    `row_order` (else the allocation's) is "public". Every call is another release of the same people:
-    its loss adds.
+    Every attribute is randomized with fresh words from the operating system, the members of a cluster as one
+    and into columns of their own. Public columns pass as they are, attributes with epsilon 0 and dropped
+    columns are left out, and rows are shuffled unless `row_order` (else the allocation's) is "public". Every
+    call is another release of the same people: its loss adds.
 
     With a `release` the words come from its key, so that the same rows give the same reports, in the same
     order, whenever and wherever that is done: one release, whose loss counts once (see `KeyedRelease`

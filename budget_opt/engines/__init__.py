@@ -1,4 +1,4 @@
-"""Releases on clusters, cell for cell those of one machine.
+"""Releases on many machines, cell for cell those of one.
 
 For Spark there is `budget_opt.engines.spark.randomize`; its workers run the `python3` of the PATH unless
 PYSPARK_PYTHON, set before the session begins, names one that has budget_opt. Other engines need no more
@@ -9,9 +9,10 @@ rows whose order is not public are sorted by the keys that `with_order_keys` add
 afterwards. In what follows `allocation` is the `Allocation` and `release` the `KeyedRelease` of the table
 in the folder survey, whose rows are named by the column id, listed under dropped. Workers get keys that are
 derived from the release's: who has one of them and the release can undo it, so the network and the disks of
-the cluster must be as safe as the originals.
+these machines must be as safe as the originals. The members of a cluster of attributes are in one batch, as
+columns of one row, and are randomized together there.
 
-Dask, in processes, threads or on a cluster:
+Dask, in processes, threads or on many machines:
 
     import dask.dataframe
     import pandas

@@ -1,4 +1,4 @@
-"""What a cluster's workers do with the record batches of their partition; no engine is imported here.
+"""What an engine's workers do with the record batches of their partition; no engine is imported here.
 
 Only this and what it imports runs on a worker, and budget_opt must be installed there. A message that
 leaves a worker ends in logs, so it has no cell value, and no other error as its cause.

@@ -65,7 +65,7 @@ class BatchRandomizer:
         require_row_id(row_id, source.names, allocation)
         self._ids = RowIds(release, row_id)
         self._ids.require_type(schema.field(row_id).type)
-        self._keyed = Keyed(self._plan.randomized, release, row_id)
+        self._keyed = Keyed(self._plan.blocks, release, row_id)
         self.domains = self._plan.domains
         """The declared domains of the randomized columns."""
         self._public = {name: released_type(schema.field(name).type) for name in self._plan.public}

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from budget_opt.mechanisms.sampler import Sampler
+from budget_opt.mechanisms.samplers import AnySampler
 from budget_opt.model.domain import Domain
 
 Field: TypeAlias = "str | int | bool | Sequence[Field] | None"
@@ -39,14 +40,24 @@ def _tagged(field: Field) -> tuple[bytes, bytes]:
     return b"l", b"".join(encoded(item) for item in field)
 
 
-def report_purpose(name: str, domain: Domain, sampler: Sampler | None) -> tuple[Field, ...]:
-    """What an attribute's words are for: mechanism, attribute, ordered categories with types, b and q.
+def report_purpose(
+    members: Sequence[tuple[str, Domain]],
+    sampler: AnySampler | None,
+    background: Sequence[int] | None = None,
+) -> tuple[Field, ...]:
+    """What a block's words are for: mechanism, members with their ordered categories and types, integers.
 
-    Without a sampler: the words of an attribute that is reported without looking at it.
+    `members` are the names and domains of an attribute alone, or of a cluster in the order of its joint code.
+    Without a sampler: the words of a block that is reported without looking at it, from its background (whole
+    weights, None for the uniform one).
     """
-    if sampler is None:
-        return ("uniform report", name, domain.kind, domain.labels)
-    return ("randomized response", name, domain.kind, domain.labels, sampler.bits, sampler.q)
+    told = [(name, *domain.identity) for name, domain in members]
+    # a cluster's members are a list, where an attribute has its name
+    what: tuple[Field, ...] = told[0] if len(told) == 1 else (told,)
+    if sampler is not None:
+        counts = sampler.q if isinstance(sampler, Sampler) else sampler.counts
+        return ("randomized response", *what, sampler.bits, counts)
+    return ("uniform report", *what) if background is None else ("background report", *what, background)
 
 
 def single_use_context(purpose: Sequence[Field]) -> bytes:

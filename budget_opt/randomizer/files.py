@@ -168,7 +168,7 @@ def randomize_file(
     with open_writer(target, _schema(originals), overwrite=options.overwrite) as writer:
         if options.before_words is not None:
             options.before_words()
-        with closing(drawing_for(originals.plan.randomized, words, options.keyed)) as drawing:
+        with closing(drawing_for(originals.plan.blocks, words, options.keyed)) as drawing:
             work = _Work(originals, drawing, options)
             rows = _drawn(work, _Shown(writer, options.on_released), target.parent, order)
         if options.before_commit is not None:
@@ -185,7 +185,7 @@ def show_release(source: str | Path, allocation: Allocation, folder: Path, optio
     if options.release is None:
         raise ValueError("only a keyed release can be shown and be made afterwards")
     originals = _fitting(source, allocation, options)
-    with closing(drawing_for(originals.plan.randomized, None, options.keyed)) as drawing:
+    with closing(drawing_for(originals.plan.blocks, None, options.keyed)) as drawing:
         order = row_order_of(options.row_order, allocation.row_order)
         _drawn(_Work(originals, drawing, options), _Shown(None, options.on_released), folder, order)
 

@@ -85,7 +85,7 @@ class TableInMemory:
     def randomized(self, row_order: RowOrder, words: SeededWords | None = None) -> Release:
         """A release of the table: every call is another one, unless it is keyed."""
         source, plan = self._source, self._plan
-        with closing(drawing_for(plan.randomized, words, self.keyed)) as drawing:
+        with closing(drawing_for(plan.blocks, words, self.keyed)) as drawing:
             reports = drawing.reports(self.codes, self._names)
             same = row_order == "public"
             order = _same_order(source.rows) if same else ascending(drawing.order_keys(self._names))

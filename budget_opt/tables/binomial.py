@@ -46,10 +46,12 @@ def acceptance(n: int, p: float, tail: float) -> tuple[int, int]:
     return low, high
 
 
-def least_of_possible(counts: npt.NDArray[np.integer[Any]], fewest: float, most: float) -> float:
+def least_of_possible(
+    counts: npt.NDArray[np.integer[Any]], fewest: Probabilities, most: Probabilities
+) -> float:
     """How likely the oddest of the counts of r categories is at most, if each share lies from fewest to most.
 
-    `counts` has shape (r,). In the stochastic order the number of a category is at least binomial (n, fewest)
+    `counts` has shape (r,), and so may the limits. In the stochastic order the number of a category is at least binomial (n, fewest)
     and at most binomial (n, most), so the least of these 2 r tails, times 2 r, is at most a with probability
     at most a (Bonferroni), whatever the shares within those limits.
     """

@@ -31,12 +31,15 @@ class Encoder:
     """Turns the cells of one column into codes.
 
     `released` cells are labels already: bins as their label's text, null as the missing category, and
-    no cell falls to `other`. `text` cells come from a CSV file.
+    no cell falls to `other`. `text` cells come from a CSV file. Cells of an original whose categories are
+    merged are read as the declared ones, and have the code of what these go into.
     """
 
     def __init__(self, domain: Domain, name: str, *, released: bool = False, text: bool = False) -> None:
         self._domain, self._name, self._released, self._text = domain, name, released, text
-        self._lookup = lookup_for(domain, name, released=released, text=text)
+        self._read = domain if released or domain.fine is None else domain.fine
+        self._lookup = lookup_for(self._read, name, released=released, text=text)
+        self._merged = None if self._read is domain else np.array(domain.codes, dtype=np.int32)
 
     def codes(self, findings: Findings, column: pa.Array | pa.ChunkedArray, first_row: int = 0) -> Codes:
         """The code of every cell; faulty cells are recorded in `findings`: look there before any use.
@@ -46,13 +49,15 @@ class Encoder:
         chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
         empty = np.empty(0, dtype=np.int32)
         found = np.concatenate([empty, *map(self._positions, chunks)])
-        if self._domain.missing is not None:
-            found[found == MISSING] = self._domain.missing
-        if self._domain.other is not None and not self._released:
-            found[found == UNSEEN] = self._domain.other
+        if self._read.missing is not None:
+            found[found == MISSING] = self._read.missing
+        if self._read.other is not None and not self._released:
+            found[found == UNSEEN] = self._read.other
         if found.size and found.min() < 0:
             self._record(findings, column, found, first_row)
             found[found < 0] = 0
+        if self._merged is not None:
+            found = self._merged[found]
         return found.astype(code_type(self._domain.cardinality))
 
     def blank(self, rows: int) -> Codes:
@@ -96,7 +101,7 @@ class Encoder:
 
     def _fault(self, mark: int) -> tuple[str, str]:
         """What is wrong with a cell of an original, and the way out."""
-        domain = self._domain
+        domain = self._read
         if mark == MISSING:
             what = "missing, which is not a declared category"
             return what, 'Declare "missing": "category" for the attribute, or fill the cells.'

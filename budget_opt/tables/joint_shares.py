@@ -1,9 +1,10 @@
 """Whether any originals can lead to a joint table of reports, by Bernstein's bound.
 
 The corrected share of a cell is the mean over the rows of g = prod (1{y = v} - p) / lambda, with p the
-probability of each wrong report and lambda the retention of an attribute. Its expectation is a share of the
-originals, whatever they are, and thus >= 0; with E[g^2 | x] <= prod max(k (1-p)^2 + (1-k) p^2, p (1-p)) /
-lambda^2, k = p + lambda, the bound says how far below 0 chance takes it.
+probability of the report v where it is wrong and lambda the retention of an attribute. Its expectation is a
+share of the originals, whatever they are, and thus >= 0; with E[g^2 | x] <= prod max(k (1-p)^2 + (1-k) p^2, p
+(1-p)) / lambda^2, k = p + lambda, for the v for which that is largest, the bound says how far below 0 chance
+takes it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from budget_opt.tables.binomial import Probabilities
 from budget_opt.tables.counting import FloatArray, IntArray
 
 
@@ -32,8 +36,8 @@ class LeastShare:
         return self.share >= -self.tolerance
 
 
-def least_share(table: IntArray, kept: Sequence[tuple[float, float]], alarm: float) -> LeastShare:
-    """Of a table with at least one row; `kept` are p and lambda > 0 of every axis.
+def least_share(table: IntArray, kept: Sequence[tuple[Probabilities, float]], alarm: float) -> LeastShare:
+    """Of a table with at least one row; `kept` are p, one for all v or (r,), and lambda > 0 of every axis.
 
     Where the rows were randomized independently, whatever the originals, the share is not possible with
     probability at most `alarm`, in (0, 1).
@@ -41,11 +45,15 @@ def least_share(table: IntArray, kept: Sequence[tuple[float, float]], alarm: flo
     n = int(table.sum())
     corrected: FloatArray = table / n
     low = high = bound = 1.0
-    for axis, (other, retention) in enumerate(kept):
+    for axis, (others, retention) in enumerate(kept):
+        other = np.atleast_1d(others)
         truth = other + retention
-        corrected = (corrected - other * corrected.sum(axis=axis, keepdims=True)) / retention
-        bound *= max(truth * (1 - other) ** 2 + (1 - truth) * other**2, other * (1 - other)) / retention**2
-        ends = [end * value / retention for end in (low, high) for value in (-other, 1 - other)]
+        along = other.reshape([-1 if i == axis else 1 for i in range(table.ndim)])
+        corrected = (corrected - along * corrected.sum(axis=axis, keepdims=True)) / retention
+        largest = np.maximum(truth * (1 - other) ** 2 + (1 - truth) * other**2, other * (1 - other))
+        bound *= float(largest.max()) / retention**2
+        values = -float(other.max()), 1 - float(other.min())
+        ends = [end * value / retention for end in (low, high) for value in values]
         low, high = min(ends), max(ends)
     log_term = math.log(table.size / alarm)
     linear = (high - low) * log_term / 3

@@ -7,8 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import budget_opt as bo
-from budget_opt.allocation.allocation import AllocatedAttribute
-from budget_opt.mechanisms.sampler import sampler_for
+from budget_opt.allocation.blocks import AllocatedAttribute
+from budget_opt.mechanisms.samplers import any_sampler_for
 
 HOSTILE = ("nörth", 'so"uth', "we\\st", "e'ast", "日本 😀", "%d\\n", "${x}`#", "(missing)")
 UNDECOMPOSED = ("\u00e9", "e\u0301")
@@ -64,9 +64,14 @@ def wide(allocation: bo.Allocation) -> bo.Allocation:
     """The same epsilons with 64-bit samplers, as where a floor binds: their losses reach the last digits."""
     return replace(
         allocation,
-        attributes=tuple(
-            replace(one, sampler=sampler_for(one.epsilon, one.cardinality, least_bits=64))
-            for one in allocation.attributes
+        blocks=tuple(
+            replace(
+                one,
+                sampler=any_sampler_for(
+                    one.epsilon, one.cardinality, one.block.background_weights, least_bits=64
+                ),
+            )
+            for one in allocation.blocks
         ),
     )
 

@@ -14,7 +14,11 @@ TEXTS = ["york", "leeds", 'hull, "the" port']
 ROWS = 500
 
 
-def allocation_for(row_order: str = "shuffle") -> bo.Allocation:
+TOGETHER = (("age", "city", "owns"),)
+"""A cluster of columns that stand apart, in another order than in the problem and in the table."""
+
+
+def allocation_for(row_order: str = "shuffle", clusters: tuple[tuple[str, ...], ...] = ()) -> bo.Allocation:
     """Text with `other`, integers and bins with a missing category, booleans, and a public column."""
     return uniform(
         bo.Problem(
@@ -33,6 +37,7 @@ def allocation_for(row_order: str = "shuffle") -> bo.Allocation:
             public=[{"name": "wave", "why": "the same for everybody"}],
             dropped=["id", "note"],
             row_order=row_order,
+            clusters=clusters,
         )
     )
 

@@ -15,7 +15,7 @@ from pyarrow import dataset, parquet
 import budget_opt as bo
 from budget_opt import engines
 from budget_opt.randomizer.keyed_release import KeyedRelease
-from tests.engines.survey import rows_of, survey
+from tests.engines.survey import TOGETHER, allocation_for, rows_of, survey
 
 # dask's own calls of pandas
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame")
@@ -42,15 +42,16 @@ def run(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch, **given: Any) 
     exec(compile(text, "recipe", "exec"), {"__name__": "__main__", **given})
 
 
+@pytest.mark.parametrize("clusters", [(), TOGETHER], ids=["alone", "together"])
 @pytest.mark.parametrize("scheduler", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
 def test_r34_dask_and_one_machine_agree_cell_for_cell_and_in_the_order_of_the_rows(
-    allocation: bo.Allocation,
     release: KeyedRelease,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     scheduler: str,
+    clusters: tuple[tuple[str, ...], ...],
 ) -> None:
-    table = survey(text_ids=True)
+    table, allocation = survey(text_ids=True), allocation_for(clusters=clusters)
     in_two_files(table, tmp_path / "survey")
     with dask.config.set(scheduler=scheduler, num_workers=2):
         run(recipe("Dask"), tmp_path, monkeypatch, allocation=allocation, release=release)

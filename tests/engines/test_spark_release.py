@@ -15,7 +15,7 @@ from budget_opt.engines import spark as engine
 from budget_opt.randomizer.keyed_release import KeyedRelease
 from tests.engines.runtime import require_java_runtime
 from tests.engines.sources import Counted, FailsOnce
-from tests.engines.survey import allocation_for, rows_of, survey
+from tests.engines.survey import TOGETHER, allocation_for, rows_of, survey
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,6 +28,16 @@ def test_r34_a_cluster_and_one_machine_agree_cell_for_cell_and_in_the_order_of_t
     spark: SparkSession, allocation: bo.Allocation, release: KeyedRelease, text_ids: bool
 ) -> None:
     table = survey(text_ids=text_ids)
+    alone = bo.randomize(table, allocation, release=release, row_id="id")
+    together = engine.randomize(spark.createDataFrame(table).repartition(5), allocation, release).toArrow()
+    assert together.column_names == alone.column_names
+    assert rows_of(together) == rows_of(alone)
+
+
+def test_r34_attributes_that_are_randomized_together_agree_with_one_machine_as_well(
+    spark: SparkSession, release: KeyedRelease
+) -> None:
+    table, allocation = survey(), allocation_for(clusters=TOGETHER)
     alone = bo.randomize(table, allocation, release=release, row_id="id")
     together = engine.randomize(spark.createDataFrame(table).repartition(5), allocation, release).toArrow()
     assert together.column_names == alone.column_names

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from budget_opt.allocation import AllocatedAttribute
+from budget_opt.allocation import AllocatedAttribute, AllocatedBlock
 from budget_opt.mechanisms.sampler import sampler_for
 from budget_opt.model.attribute import Attribute
 from budget_opt.randomizer.keyed_release import KeyedRelease, _Secret
@@ -23,11 +23,16 @@ def attribute(
 ) -> AllocatedAttribute:
     declared = Attribute(name, categories=categories)
     sampler = sampler_for(epsilon, declared.cardinality, least_bits=least_bits)
-    return AllocatedAttribute(declared=declared, epsilon=epsilon, sampler=sampler)
+    return AllocatedAttribute(declared, AllocatedBlock.alone(declared, epsilon, sampler))
 
 
 def by_name(*attributes: AllocatedAttribute) -> dict[str, AllocatedAttribute]:
     return {one.name: one for one in attributes}
+
+
+def parts(attributes: Mapping[str, AllocatedAttribute]) -> list[AllocatedBlock]:
+    """What these attributes, none of a cluster, are randomized in."""
+    return [one.part for one in attributes.values()]
 
 
 def release_under(key: bytes, data: str = "survey", number: int = 1) -> KeyedRelease:

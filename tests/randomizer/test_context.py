@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from budget_opt.mechanisms.background_sampler import BackgroundSampler
 from budget_opt.mechanisms.sampler import Sampler
 from budget_opt.model.domain import Domain
 from budget_opt.randomizer.context import (
@@ -63,23 +64,43 @@ def test_a_context_can_be_read_back(field: Any) -> None:
 
 SAMPLER = Sampler(3, 32, 10**9)
 DOMAIN = Domain("text", ("a", "b", "c"))
+TWO, THREE = Domain("text", ("a", "b")), DOMAIN
 
 PURPOSES = [
-    report_purpose("x", DOMAIN, SAMPLER),
-    report_purpose("y", DOMAIN, SAMPLER),
-    report_purpose("x", dataclasses.replace(DOMAIN, labels=("b", "a", "c")), SAMPLER),
-    report_purpose("x", dataclasses.replace(DOMAIN, labels=("a", "b", "C")), SAMPLER),
-    report_purpose("x", dataclasses.replace(DOMAIN, labels=("a", "b", None)), SAMPLER),
-    report_purpose("x", Domain("bins", ("a", "b", "c"), (0.0, 1.0, 2.0, 3.0)), SAMPLER),
-    report_purpose("x", Domain("text", ("1", "2", "3")), SAMPLER),
-    report_purpose("x", Domain("integer", (1, 2, 3)), SAMPLER),
-    report_purpose("x", Domain("text", ("ab", "", "c")), SAMPLER),
-    report_purpose("x", Domain("text", ("a", "bc", "")), SAMPLER),
-    report_purpose("x", DOMAIN, Sampler(3, 32, 10**9 + 1)),
-    report_purpose("x", DOMAIN, Sampler(3, 64, 10**9)),
-    report_purpose("x", DOMAIN, Sampler(3, 128, 10**9)),
-    report_purpose("x", DOMAIN, None),
-    report_purpose("y", DOMAIN, None),
+    report_purpose([("x", DOMAIN)], SAMPLER),
+    report_purpose([("y", DOMAIN)], SAMPLER),
+    report_purpose([("x", dataclasses.replace(DOMAIN, labels=("b", "a", "c")))], SAMPLER),
+    report_purpose([("x", dataclasses.replace(DOMAIN, labels=("a", "b", "C")))], SAMPLER),
+    report_purpose([("x", dataclasses.replace(DOMAIN, labels=("a", "b", None)))], SAMPLER),
+    report_purpose([("x", Domain("bins", ("a", "b", "c"), (0.0, 1.0, 2.0, 3.0)))], SAMPLER),
+    report_purpose([("x", Domain("text", ("1", "2", "3")))], SAMPLER),
+    report_purpose([("x", Domain("integer", (1, 2, 3)))], SAMPLER),
+    report_purpose([("x", Domain("text", ("ab", "", "c")))], SAMPLER),
+    report_purpose([("x", Domain("text", ("a", "bc", "")))], SAMPLER),
+    report_purpose([("x", DOMAIN)], Sampler(3, 32, 10**9 + 1)),
+    report_purpose([("x", DOMAIN)], Sampler(3, 64, 10**9)),
+    report_purpose([("x", DOMAIN)], Sampler(3, 128, 10**9)),
+    report_purpose([("x", DOMAIN)], None),
+    report_purpose([("y", DOMAIN)], None),
+    report_purpose([("x", DOMAIN)], None, (1, 1, 1)),
+    report_purpose([("x", DOMAIN)], None, (1, 2, 1)),
+    report_purpose([("x", DOMAIN)], BackgroundSampler(32, (10**9, 10**9, 10**9))),
+    report_purpose([("x", DOMAIN)], BackgroundSampler(32, (10**9, 10**9, 10**9 - 1))),
+    report_purpose([("x", DOMAIN)], BackgroundSampler(64, (10**9, 10**9, 10**9))),
+    *(
+        report_purpose(members, sampler)
+        for members in (
+            [("x", TWO), ("y", THREE)],
+            [("y", THREE), ("x", TWO)],
+            [("x", THREE), ("y", TWO)],
+            [("z", TWO), ("y", THREE)],
+            [("x + y", Domain("text", ("a", "b", "c", "d", "e", "f")))],
+            [("x", TWO), ("y", dataclasses.replace(THREE, labels=("c", "b", "a")))],
+            [("x", Domain("integer", (0, 1))), ("y", THREE)],
+            [("x", Domain("boolean", (False, True))), ("y", THREE)],
+        )
+        for sampler in (Sampler(6, 32, 10**8), Sampler(6, 32, 10**8 + 1), Sampler(6, 64, 10**8), None)
+    ),
     ROW_ORDER,
 ]
 
@@ -115,3 +136,24 @@ def test_the_context_of_an_attribute_says_format_mechanism_categories_and_intege
         purpose,
     )
     assert decoded(keyed_context("survey", 7, "person", ROW_ORDER))[5:] == (("id", "person"), ("row order",))
+
+
+def test_the_context_of_a_cluster_names_all_members_in_their_order_with_their_typed_categories() -> None:
+    """In a list of their own, which no attribute's name can be taken for."""
+    members = [("x", TWO), ("n", Domain("integer", (3, 1)))]
+    named = (("x", "text", ("a", "b")), ("n", "integer", (3, 1)))
+    purpose = report_purpose(members, Sampler(4, 32, 10**8))
+    assert decoded(single_use_context(purpose))[2:] == ("randomized response", named, 32, 10**8)
+    assert decoded(single_use_context(report_purpose(members, None)))[2:] == ("uniform report", named)
+
+
+def test_the_context_of_another_background_says_its_counts() -> None:
+    purpose = report_purpose([("x", TWO)], BackgroundSampler(32, (5, 7)))
+    assert decoded(single_use_context(purpose))[2:] == (
+        "randomized response",
+        "x",
+        "text",
+        ("a", "b"),
+        32,
+        (5, 7),
+    )

@@ -22,7 +22,7 @@ from budget_opt.randomizer.kernel import kernel_for
 from budget_opt.randomizer.row_names import positions
 from budget_opt.randomizer.words import SeededWords
 from tests.randomizer.exact_counts import assert_binomial, assert_independent, claimed
-from tests.randomizer.keyed_cells import attribute, by_name, codes_for, release_under
+from tests.randomizer.keyed_cells import attribute, by_name, codes_for, parts, release_under
 
 ROWS = 200_000
 CODE = 1
@@ -42,7 +42,7 @@ class Setting:
 
     def reports(self, key: bytes, code: int = CODE) -> npt.NDArray[np.integer]:
         columns = by_name(self.attribute)
-        keyed = Keyed(columns, release_under(key, self.data, self.number), self.row_id)
+        keyed = Keyed(parts(columns), release_under(key, self.data, self.number), self.row_id)
         codes = codes_for(columns, np.full(ROWS, code))
         return keyed.reports(codes, positions(0, ROWS))[self.attribute.name]
 
@@ -109,7 +109,7 @@ def test_r34_a_changed_cell_has_an_independent_report_under_every_key() -> None:
     rows = positions(7, 1).repeat(2, axis=0)
     drawn = np.array(
         [
-            Keyed(columns, release_under(secrets.token_bytes(32))).reports(codes, rows)["x"]
+            Keyed(parts(columns), release_under(secrets.token_bytes(32))).reports(codes, rows)["x"]
             for _ in range(3000)
         ]
     )
@@ -118,7 +118,7 @@ def test_r34_a_changed_cell_has_an_independent_report_under_every_key() -> None:
 
 def test_r33_neighbouring_rows_and_neighbouring_attributes_are_independent() -> None:
     columns = by_name(attribute("x", 3), attribute("y", 3))
-    reports = Keyed(columns, release_under(secrets.token_bytes(32))).reports(
+    reports = Keyed(parts(columns), release_under(secrets.token_bytes(32))).reports(
         codes_for(columns, np.full(ROWS, CODE)), positions(0, ROWS)
     )
     row = claimed(columns["x"])[CODE]
@@ -129,7 +129,7 @@ def test_r33_neighbouring_rows_and_neighbouring_attributes_are_independent() -> 
 @pytest.mark.parametrize("categories", [2, 3, 17, 300])
 def test_r9_every_row_of_the_matrix_is_met(categories: int) -> None:
     columns = by_name(attribute("x", categories, 2.0))
-    keyed = Keyed(columns, release_under(secrets.token_bytes(32)))
+    keyed = Keyed(parts(columns), release_under(secrets.token_bytes(32)))
     for truth in {0, categories // 2, categories - 1}:
         drawn = keyed.reports(codes_for(columns, np.full(ROWS, truth)), positions(0, ROWS))["x"]
         counts = np.bincount(drawn, minlength=categories)
@@ -149,7 +149,7 @@ def with_shared_words(one: AllocatedAttribute, truth: npt.NDArray[np.uint8]) -> 
 
 
 def with_keyed_words(one: AllocatedAttribute, truth: npt.NDArray[np.uint8]) -> npt.NDArray[np.integer]:
-    return Keyed(by_name(one), release_under(bytes(range(32)))).reports(
+    return Keyed(parts(by_name(one)), release_under(bytes(range(32)))).reports(
         {"smoker": truth}, positions(0, truth.size)
     )["smoker"]
 

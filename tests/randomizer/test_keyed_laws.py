@@ -24,7 +24,7 @@ from budget_opt.randomizer.cell_words import CHUNK_ROWS
 from budget_opt.randomizer.drawing import Keyed
 from budget_opt.randomizer.keyed_release import KeyedRelease
 from budget_opt.randomizer.row_names import positions
-from tests.randomizer.keyed_cells import attribute, by_name, codes_for, names_of, release_under
+from tests.randomizer.keyed_cells import attribute, by_name, codes_for, names_of, parts, release_under
 
 KEY = bytes(range(32))
 ATTRIBUTES = by_name(
@@ -33,7 +33,7 @@ ATTRIBUTES = by_name(
     attribute("c", 300, 3.0, least_bits=128),
     attribute("blind", 5, 0.0),
 )
-KEYED = Keyed(ATTRIBUTES, release_under(KEY))
+KEYED = Keyed(parts(ATTRIBUTES), release_under(KEY))
 
 ids = st.integers(-(2**63), 2**64 - 1)
 cells = st.tuples(ids, st.integers(0, 299))
@@ -74,7 +74,7 @@ def test_r5_r34_a_changed_cell_changes_no_other(rows: list[tuple[int, int]], dat
 def test_r34_rows_at_the_edges_of_chunks_are_like_all() -> None:
     """Counts of rows around one and two chunks, against each row of them on its own."""
     one = by_name(attribute("a", 2, 0.5))
-    keyed = Keyed(one, release_under(KEY))
+    keyed = Keyed(parts(one), release_under(KEY))
     most = 2 * CHUNK_ROWS + 7
     codes, rows = codes_for(one, range(most)), positions(0, most)
     whole = keyed.reports(codes, rows)["a"]
@@ -93,8 +93,8 @@ def test_r34_a_pickled_copy_and_another_reading_of_the_key_draw_the_same() -> No
     rows = [(i, i * 7) for i in range(500)]
     expected = drawn(rows)
     assert drawn(rows, pickle.loads(pickle.dumps(KEYED))) == expected
-    assert drawn(rows, Keyed(ATTRIBUTES, release_under(KEY))) == expected
-    assert drawn(rows, Keyed(ATTRIBUTES, release_under(bytes(32)))) != expected
+    assert drawn(rows, Keyed(parts(ATTRIBUTES), release_under(KEY))) == expected
+    assert drawn(rows, Keyed(parts(ATTRIBUTES), release_under(bytes(32)))) != expected
 
 
 def test_r6_threads_that_share_a_drawing_draw_the_same() -> None:

@@ -25,6 +25,7 @@ from tests.randomizer.keyed_cells import (
     hkdf,
     integer_name,
     names_of,
+    parts,
     release_under,
     word_by_hand,
 )
@@ -54,10 +55,10 @@ def test_r34_a_report_is_that_of_the_word_of_its_row_and_its_own_code(
     assert sampler is not None
     assert sampler.bits == least_bits
     codes = [0, 1, categories - 1, 1, 0, categories // 2, categories - 2]
-    drawn = Keyed(by_name(one), release_under(KEY), row_id).reports(
+    drawn = Keyed(parts(by_name(one)), release_under(KEY), row_id).reports(
         codes_for(by_name(one), codes), names_of(*NAMES)
     )
-    key = hkdf(KEY, keyed_context("survey", 1, row_id, report_purpose("x", one.domain, sampler)))
+    key = hkdf(KEY, keyed_context("survey", 1, row_id, report_purpose([("x", one.domain)], sampler)))
     for name, code, report in zip(NAMES, codes, drawn["x"], strict=True):
         word = word_by_hand(key, integer_name(name), code, sampler.bits)
         assert report == (code + min(word // sampler.q, categories - 1) + 1) % categories
@@ -65,8 +66,8 @@ def test_r34_a_report_is_that_of_the_word_of_its_row_and_its_own_code(
 
 def test_the_keys_of_the_row_order_are_whole_blocks_of_a_code_that_no_cell_has() -> None:
     attributes = by_name(attribute("b"), attribute("a", 2))
-    keyed = Keyed(attributes, release_under(KEY))
-    purposes = [report_purpose(n, attributes[n].domain, attributes[n].sampler) for n in ("a", "b")]
+    keyed = Keyed(parts(attributes), release_under(KEY))
+    purposes = [report_purpose([(n, attributes[n].domain)], attributes[n].sampler) for n in ("a", "b")]
     key = hkdf(KEY, keyed_context("survey", 1, None, ("row order", purposes)))
     for name, (low, high) in zip(NAMES, keyed.order_keys(names_of(*NAMES)).tolist(), strict=True):
         assert low | high << 64 == word_by_hand(key, integer_name(name), 2**32 - 1, 128)
@@ -77,21 +78,21 @@ def test_the_order_of_the_rows_is_another_one_for_another_allocation_but_not_for
 ):
     release, rows = release_under(KEY), positions(0, 100)
     a, b = attribute("a"), attribute("b")
-    order = Keyed(by_name(a, b), release).order_keys(rows)
-    assert np.array_equal(order, Keyed(by_name(b, a), release).order_keys(rows))
+    order = Keyed(parts(by_name(a, b)), release).order_keys(rows)
+    assert np.array_equal(order, Keyed(parts(by_name(b, a)), release).order_keys(rows))
     for others in (by_name(a), by_name(a, attribute("b", epsilon=2.0)), by_name(a, attribute("b", 4))):
-        assert not np.any(order == Keyed(others, release).order_keys(rows))
+        assert not np.any(order == Keyed(parts(others), release).order_keys(rows))
 
 
 def test_r36_a_report_without_a_sampler_does_not_depend_on_the_cell() -> None:
     blind = attribute("x", 5, 0.0)
     assert blind.sampler is None
-    keyed = Keyed(by_name(blind), release_under(KEY))
+    keyed = Keyed(parts(by_name(blind)), release_under(KEY))
     rows = positions(0, 1000)
     drawn = [keyed.reports(codes_for(by_name(blind), np.full(1000, code)), rows)["x"] for code in range(5)]
     assert all(np.array_equal(drawn[0], other) for other in drawn)
     assert len(set(drawn[0].tolist())) == 5
-    key = hkdf(KEY, keyed_context("survey", 1, None, report_purpose("x", blind.domain, None)))
+    key = hkdf(KEY, keyed_context("survey", 1, None, report_purpose([("x", blind.domain)], None)))
     q = -(-(2**64) // 5)
     assert drawn[0][:50].tolist() == [
         min(word_by_hand(key, integer_name(row), 0, 64) // q, 4) for row in range(50)
@@ -119,7 +120,7 @@ def test_r7_a_cipher_that_fails_or_gives_too_little_stops_the_release(
             return self.given
 
     one = by_name(attribute())
-    keyed, rows = Keyed(one, release_under(KEY)), positions(0, 3)
+    keyed, rows = Keyed(parts(one), release_under(KEY)), positions(0, 3)
     for broken in map(Broken, (None, 0, 32, 47)):
         monkeypatch.setattr("budget_opt.randomizer.drawing.cipher_under", lambda key, b=broken: b)
         with pytest.raises(RandomSourceError, match="the cipher"):
@@ -128,7 +129,7 @@ def test_r7_a_cipher_that_fails_or_gives_too_little_stops_the_release(
 
 def test_r6_a_closed_drawing_draws_nothing_and_forgets_its_keys() -> None:
     one = by_name(attribute())
-    keyed = Keyed(one, release_under(KEY))
+    keyed = Keyed(parts(one), release_under(KEY))
     keyed.close()
     for draw in (
         lambda: keyed.reports(codes_for(one, [0]), positions(0, 1)),
@@ -141,7 +142,7 @@ def test_r6_a_closed_drawing_draws_nothing_and_forgets_its_keys() -> None:
 
 def test_nothing_of_a_drawing_shows_a_key_and_its_pickle_has_not_the_releases() -> None:
     key = secrets.token_bytes(32)
-    keyed = Keyed(by_name(attribute()), release_under(key))
+    keyed = Keyed(parts(by_name(attribute())), release_under(key))
     derived = keyed._open()[0].key
     assert key not in pickle.dumps(keyed)
     assert derived != key
@@ -156,13 +157,13 @@ def test_nothing_of_a_drawing_shows_a_key_and_its_pickle_has_not_the_releases() 
 def test_the_words_of_a_test_and_a_kept_key_exclude_each_other() -> None:
     one = by_name(attribute())
     with pytest.raises(ValueError, match="not both"):
-        drawing_for(one, SeededWords(1), KeyedRows(KeyedRelease("survey")))
-    assert isinstance(drawing_for(one), SingleUse)
-    assert isinstance(drawing_for(one, None, KeyedRows(KeyedRelease("survey"))), Keyed)
+        drawing_for(parts(one), SeededWords(1), KeyedRows(KeyedRelease("survey")))
+    assert isinstance(drawing_for(parts(one)), SingleUse)
+    assert isinstance(drawing_for(parts(one), None, KeyedRows(KeyedRelease("survey"))), Keyed)
 
 
 def test_no_rows_have_no_reports_and_no_keys() -> None:
     one = by_name(attribute())
-    keyed = Keyed(one, release_under(KEY))
+    keyed = Keyed(parts(one), release_under(KEY))
     assert keyed.reports(codes_for(one, []), positions(0, 0))["x"].shape == (0,)
     assert keyed.order_keys(positions(0, 0)).shape == (0, 2)

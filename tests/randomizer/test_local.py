@@ -24,7 +24,7 @@ from budget_opt.allocation import Allocation
 from budget_opt.errors import InputError, RandomSourceError, VerificationError
 from budget_opt.mechanisms.sampler import Sampler, sampler_of_width
 from budget_opt.model.attribute import Attribute
-from budget_opt.randomizer.kernel import BlindReport, RandomizedResponse
+from budget_opt.randomizer.kernel import RandomizedResponse, blind_report
 from budget_opt.randomizer.local import randomizer as module
 from budget_opt.randomizer.local.randomizer import LocalRandomizer
 from tests.randomizer.test_kernel import as_words, critical_words
@@ -42,13 +42,13 @@ def fed(monkeypatch: pytest.MonkeyPatch, words: Iterator[int] | Callable[[int], 
 def with_samplers(even_split: EvenSplit, samplers: list[Sampler]) -> Allocation:
     """An allocation with these integers, each of whose epsilons is what they lose."""
     made = even_split(1.0, *(Attribute(f"x{i}", categories=s.cardinality) for i, s in enumerate(samplers)))
-    attributes = [
-        replace(attribute, sampler=sampler, epsilon=sampler.loss)
-        for attribute, sampler in zip(made.attributes, samplers, strict=True)
+    blocks = [
+        replace(block, sampler=sampler, epsilon=sampler.loss)
+        for block, sampler in zip(made.blocks, samplers, strict=True)
     ]
     total = 2.0 * sum(sampler.loss for sampler in samplers)
     question = made.question.with_fields(total_epsilon=total)
-    return replace(made, question=question, attributes=tuple(attributes))
+    return replace(made, question=question, blocks=tuple(blocks))
 
 
 @pytest.mark.slow
@@ -95,8 +95,8 @@ def test_r1_one_cell_and_arrays_are_randomized_alike(
 
 @pytest.mark.parametrize("r", [2, 3, 7, 256, 65537, 10**6])
 def test_r36_without_a_sampler_the_report_is_that_of_arrays_and_no_truth_plays_a_part(r: int) -> None:
-    kernel, words = module._Blind(r), [0, 1, 2**63, 2**64 - 1, *range(0, 2**64, 2**64 // 300)]
-    arrays = BlindReport(r).report(np.zeros(len(words), dtype=np.uint32), as_words(words, 64)).tolist()
+    kernel, words = module._Blind(r, None), [0, 1, 2**63, 2**64 - 1, *range(0, 2**64, 2**64 // 300)]
+    arrays = blind_report(r, None).report(np.zeros(len(words), dtype=np.uint32), as_words(words, 64)).tolist()
     assert [kernel.report(0, word) for word in words] == arrays
     assert [kernel.report(r - 1, word) for word in words] == arrays
 
@@ -247,12 +247,12 @@ def test_an_allocation_that_overspends_makes_no_reports(even_split: EvenSplit) -
     with pytest.raises(VerificationError, match="group both"):
         LocalRandomizer(bo.allocation_from(grouped, {"a": 0.1, "b": 0.20001}))
     allocation = bo.allocation_from(problem, {"a": 1.0, "b": 1.0})
-    first = allocation.attributes[0]
+    first, second = allocation.blocks
     for sampler, claim in (
         (Sampler(3, 32, first.sampler.q - 1), "loss of a"),
         (Sampler(2, 32, 2**31 - 1), "categories of a"),
     ):
-        changed = replace(allocation, attributes=(replace(first, sampler=sampler), allocation.attributes[1]))
+        changed = replace(allocation, blocks=(replace(first, sampler=sampler), second))
         with pytest.raises(VerificationError) as caught:
             LocalRandomizer(changed)
         assert caught.value.failed == (claim,)

@@ -13,7 +13,7 @@ import pytest
 
 from budget_opt.allocation import Allocation, allocation_from
 from budget_opt.allocation.document import allocation_of
-from budget_opt.allocation.schema import FORMAT, VERSION, AllocationDocument, AttributeResults
+from budget_opt.allocation.schema import FORMAT, VERSION, AllocationDocument, AttributeResults, ClusterResults
 from budget_opt.errors import AllocationError, InputError
 from budget_opt.model.declared import Declared
 from budget_opt.randomizer.local import document as module
@@ -133,7 +133,8 @@ def test_the_fields_that_are_known_are_those_of_the_format() -> None:
     assert (module.FORMAT, module.VERSION) == (FORMAT, VERSION)
     assert set(AllocationDocument.model_fields) == module.DOCUMENT_FIELDS | module.STATED_FIELDS
     listed = {*Declared.model_fields, *AttributeResults.model_fields}
-    assert listed == module.RESULT_FIELDS | module.DECLARED_FIELDS
+    assert listed == module.RESULT_FIELDS | module.DECLARED_FIELDS | module.MEMBER_FIELDS
+    assert set(ClusterResults.model_fields) == module.CLUSTER_FIELDS
     required = {
         name
         for kind in (Declared, AttributeResults)

@@ -48,7 +48,7 @@ def codes_of(table: Any, allocation: Allocation, *, released: bool = True) -> di
 
 def shuffled(rows: int, words: SecureWords | SeededWords) -> Any:
     """The order of a release that has this many rows, and nothing but them."""
-    return ascending(SingleUse({}, words).order_keys(positions(0, rows)))
+    return ascending(SingleUse([], words).order_keys(positions(0, rows)))
 
 
 @pytest.mark.parametrize("kind", KINDS)

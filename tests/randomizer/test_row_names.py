@@ -18,7 +18,15 @@ from budget_opt.randomizer.context import keyed_context
 from budget_opt.randomizer.drawing import Keyed
 from budget_opt.randomizer.row_names import RowIds, positions, require_row_id, unnamed
 from budget_opt.tables.findings import Findings
-from tests.randomizer.keyed_cells import attribute, by_name, codes_for, hkdf, integer_name, release_under
+from tests.randomizer.keyed_cells import (
+    attribute,
+    by_name,
+    codes_for,
+    hkdf,
+    integer_name,
+    parts,
+    release_under,
+)
 
 KEY = bytes(range(32))
 IDS = RowIds(release_under(KEY), "person")
@@ -50,7 +58,7 @@ def test_unnamed_rows_take_no_memory_and_a_keyed_drawing_cannot_take_them() -> N
     assert len(rows) == 10**12
     columns = by_name(attribute())
     with pytest.raises(IndexError):
-        Keyed(columns, release_under(KEY)).reports(codes_for(columns, [0, 1]), unnamed(2))
+        Keyed(parts(columns), release_under(KEY)).reports(codes_for(columns, [0, 1]), unnamed(2))
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ KINDS: Mapping[str, Kind] = {
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written: for which attributes, and what its reader must know."""
+    """What was written: for which attributes, each a column of the release, and what its reader must know."""
 
     path: Path
     to: str
@@ -57,8 +57,9 @@ def export(allocation: Allocation, to: To, path: str | Path) -> Exported:
 
     `to` is "opendp" (.json: one serialized mechanism an attribute, whose OpenDP map accepts the allocation's
     epsilon, and the composition of all on one record its total), "sdcmicro" (.R: the transition matrices and
-    a call of `pram` with them), or "matrices" (.npz or .csv: the doubles nearest to them). Attributes without
-    a sampler (epsilon 0, or below what any width implements) are left out: a column of pure noise misleads.
+    a call of `pram` with them), or "matrices" (.npz or .csv: the doubles nearest to them). A cluster is one
+    variable there, with joint categories. Attributes without a sampler (epsilon 0, or below what any width
+    implements) are left out: a column of pure noise misleads.
     What another anonymizer draws is as private as its own generator and code; `verify_release` checks it.
     Raises `InputError` for another word or ending, where the file exists or cannot be written, and
     where the other software cannot do what is asked; `VerificationError` for an allocation that overspends.
@@ -79,8 +80,9 @@ def export(allocation: Allocation, to: To, path: str | Path) -> Exported:
     make: Content = import_module(kind.module).content
     content, notes = make(allocation, released, path.suffix)
     write_bytes(content, path, new=True)
-    names = tuple(one.name for one in released)
-    left_out = tuple(one.name for one in allocation.attributes if one.name not in names)
+    columns = {name for one in released for name in one.block.names}
+    names = tuple(one.name for one in allocation.attributes if one.name in columns)
+    left_out = tuple(one.name for one in allocation.attributes if one.name not in columns)
     return Exported(path, to, names, left_out, notes)
 
 

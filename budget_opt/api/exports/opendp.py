@@ -2,7 +2,8 @@
 
 OpenDP's randomized response reports the truth with probability p, and else one of the other categories,
 each with (1 - p) / (r - 1) (opendp, measurements/randomized_response/mod.rs): with p = P(report = truth) its
-matrix is ours. Its map rounds outward in every step, so a p that was computed for epsilon is often judged
+matrix is ours, where the background is uniform. A cluster is one variable, whose categories are texts of its
+members' labels. The map rounds outward in every step, so a p that was computed for epsilon is often judged
 above it. p is therefore lowered, by the few units in the last place that it takes for the map of each
 mechanism to accept its epsilon, and for the map of their composition on one record to accept the total.
 """
@@ -20,12 +21,15 @@ from types import ModuleType
 from typing import Any
 
 from budget_opt.allocation import Allocation
-from budget_opt.api.exports.released import Released
+from budget_opt.api.exports.labels import joint_labels, named, separator_for
+from budget_opt.api.exports.opendp_usage import USAGE
+from budget_opt.api.exports.released import Released, read_domain
 from budget_opt.errors import InputError
 from budget_opt.mechanisms.doubles import informs, truth_at_most
 from budget_opt.mechanisms.exact import exact
+from budget_opt.mechanisms.sampler import Sampler
+from budget_opt.model.attribute import Attribute
 from budget_opt.model.documents import json_text
-from budget_opt.model.domain import Domain
 from budget_opt.version import __version__
 
 FORMAT, VERSION = "budget-opt/opendp", 1
@@ -35,42 +39,11 @@ _FEATURES = ("contrib", "honest-but-curious")
 _ALONE = threading.Lock()
 _TYPES = {"text": "String", "bins": "String", "integer": "i64", "boolean": "bool"}
 """OpenDP's type of a category by the kind of the domain."""
-USAGE = (
-    "from bisect import bisect_right",
-    "from math import inf, isfinite",
-    "from pathlib import Path",
-    "import opendp.prelude as dp",
-    'dp.enable_features("contrib")',
-    'mechanisms = dp.deserialize(Path("FILE").read_text(encoding="utf-8"))["attributes"]',
-    "def randomizer(one):",
-    '    """From a cell, None or NaN where missing, to its report; KeyError for what is no category."""',
-    '    value = dict(zip(one["categories"], one["values"]))',
-    '    label = dict(zip(one["values"], one["categories"]))',
-    '    edges = one.get("bins", [None])',
-    "    low, high = -inf if edges[0] is None else edges[0], inf if edges[-1] is None else edges[-1]",
-    "    def category(cell):",
-    "        cell = None if cell != cell else cell",
-    '        if "bins" in one and not isinstance(cell, (str, bool, type(None))):',
-    "            if isfinite(float(cell)) and low <= float(cell) <= high:",
-    '                return one["categories"][bisect_right(edges[1:-1], float(cell))]',
-    "        elif cell in value:",
-    "            return cell",
-    '        elif cell is not None and "other" in one:',
-    '            return one["other"]',
-    """        raise KeyError(f"{one['name']}: not a declared category")""",
-    '    return lambda cell: label[one["mechanism"](value[category(cell)])]',
-    'randomizers = {one["name"]: randomizer(one) for one in mechanisms}',
-)
-"""How to use the file, as code that runs: what becomes of a cell is what `LocalRandomizer` makes of it.
-
-OpenDP itself reports a uniform draw for a cell that is no category, in silence; `other` is the declared
-category that takes such cells, but for those that are missing. A `KeyError` never shows the cell.
-"""
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """One attribute's mechanism: `truth` = p, lowered by `units` in the last place."""
+    """One block's mechanism: `truth` = p, lowered by `units` in the last place."""
 
     released: Released
     values: list[str | int | bool]
@@ -84,13 +57,13 @@ class Mechanism:
         return float(self.measurement.map(1))
 
 
-def content(allocation: Allocation, attributes: Sequence[Released], _: str) -> tuple[bytes, tuple[str, ...]]:
+def content(allocation: Allocation, blocks: Sequence[Released], _: str) -> tuple[bytes, tuple[str, ...]]:
     """The JSON file, and how far p was lowered; `InputError` where OpenDP cannot implement a matrix."""
     with _opendp() as dp:
         stated = allocation.total_epsilon
         # OpenDP's map of the composed measurement is a sum, which a total with a delta is not
         total = allocation.spent_epsilon if stated is None or allocation.total_delta > 0 else stated
-        mechanisms, composed = _within(dp, [_accepted(dp, one, 0) for one in attributes], total)
+        mechanisms, composed = _within(dp, [_accepted(dp, one, 0) for one in blocks], total)
         document = {
             "format": FORMAT,
             "version": VERSION,
@@ -102,7 +75,7 @@ def content(allocation: Allocation, attributes: Sequence[Released], _: str) -> t
             "usage": list(USAGE),
             "public": list(allocation.public),
             "dropped": list(allocation.dropped),
-            "not_released": [one.name for one in allocation.attributes if one.sampler is None],
+            "not_released": [one.name for one in allocation.attributes if not one.is_released],
             "attributes": [_entry(dp, one) for one in mechanisms],
         }
     return json_text(document).encode("utf-8"), tuple(_notes(mechanisms, composed, total))
@@ -113,23 +86,28 @@ def _notes(mechanisms: Sequence[Mechanism], composed: float, total: float) -> It
     lowered = max(one.units for one in mechanisms)
     price = f"for that p was lowered by up to {lowered} units in the last place" if lowered else "p as it was"
     yield f"OpenDP's maps accept each epsilon, and the whole record: {composed!r} of {total!r}; {price}"
-    coded = [one.released.name for one in mechanisms if one.released.domain.missing is not None]
-    binned = [one.released.name for one in mechanisms if one.released.domain.kind == "bins"]
+    alone = [one.released for one in mechanisms if not one.released.is_cluster]
+    coded = [one.name for one in alone if one.members[0].domain.missing is not None]
+    binned = [
+        member.name for one in mechanisms for member in one.released.members if member.domain.kind == "bins"
+    ]
+    joint = [one.released.name for one in mechanisms if one.released.is_cluster]
     if coded:
         yield f"OpenDP has no missing category, so codes stand for the categories of {', '.join(coded)}"
     if binned:
         yield f"OpenDP takes the labels of bins, which usage finds for a number: {', '.join(binned)}"
+    if joint:
+        listed = ", ".join(joint)
+        yield f"one mechanism of joint categories each, which usage makes of all members' cells: {listed}"
     yield "the file says under usage how to load it; draw each cell once, a second draw is another release"
 
 
 def _entry(dp: ModuleType, one: Mechanism) -> dict[str, Any]:
-    declared, domain = one.released.attribute.declared, one.released.domain
-    optional = {"bins": declared.bins, "other": declared.other}
+    members = [_column(member) for member in one.released.members]
+    what = {"name": one.released.name, "members": members} if one.released.is_cluster else members[0]
     return {
-        "name": one.released.name,
-        "categories": list(domain.labels),
+        **what,
         "values": one.values,
-        **{field: value for field, value in optional.items() if value is not None},
         "epsilon": one.released.epsilon,
         "opendp_epsilon": one.loss,
         "units_lower": one.units,
@@ -137,18 +115,33 @@ def _entry(dp: ModuleType, one: Mechanism) -> dict[str, Any]:
     }
 
 
+def _column(attribute: Attribute) -> dict[str, Any]:
+    """What usage must know of a column: its categories, and how its cells are read."""
+    domain, read = attribute.domain, read_domain(attribute)
+    optional = {
+        "bins": None if read.edges is None else [None if math.isinf(edge) else edge for edge in read.edges],
+        "other": None if read.other is None else read.labels[read.other],
+        # read in categories of which a report has merged ones
+        "declared": None if read is domain else list(read.labels),
+        "codes": None if read is domain else list(domain.codes),
+    }
+    stated = {field: value for field, value in optional.items() if value is not None}
+    return {"name": attribute.name, "categories": list(domain.labels), **stated}
+
+
 def _accepted(dp: ModuleType, one: Released, units: int) -> Mechanism:
     """The mechanism whose p is the first, from `units` below ours on, that OpenDP's map accepts."""
-    if float(one.sampler.truth_probability) == 1.0:
+    sampler = _uniform(one)
+    if float(sampler.truth_probability) == 1.0:
         raise InputError(
             f"{one.name}: at epsilon {one.epsilon!r} the probability of the truth rounds to 1 in OpenDP's "
             "doubles, and nothing would ever be changed. Give it 37 or less, or use budget-opt randomize."
         )
-    values, kind = _values(one.domain)
-    truth = truth_at_most(one.sampler)
+    values, kind = _values(one)
+    truth = truth_at_most(sampler)
     for _ in range(units):
         truth = math.nextafter(truth, 0.0)
-    while informs(truth, one.sampler.cardinality) and units <= MOST_UNITS:
+    while informs(truth, sampler.cardinality) and units <= MOST_UNITS:
         measurement = dp.m.make_randomized_response(values, truth, T=kind)
         if exact(measurement.map(1)) <= exact(one.epsilon):
             return Mechanism(one, values, truth, units, measurement)
@@ -159,8 +152,25 @@ def _accepted(dp: ModuleType, one: Released, units: int) -> Mechanism:
     )
 
 
-def _values(domain: Domain) -> tuple[list[str | int | bool], str]:
-    """The categories as OpenDP takes them, and their type: labels, or codes where one category is missing."""
+def _uniform(one: Released) -> Sampler:
+    """Its sampler, which must be one of a uniform background."""
+    if isinstance(one.sampler, Sampler):
+        return one.sampler
+    raise InputError(
+        f"{one.name}: its background is not uniform, and OpenDP's randomized response has no other. "
+        "Export its matrix (--to matrices), use budget-opt randomize, or give it a uniform background."
+    )
+
+
+def _values(one: Released) -> tuple[list[str | int | bool], str]:
+    """The categories as OpenDP takes them, and their type.
+
+    Labels, or codes where one category is missing; joint labels of a cluster.
+    """
+    if one.is_cluster:
+        texts = [named(member.domain.labels)[0] for member in one.members]
+        return list(joint_labels(texts, separator_for(texts))), "String"
+    domain = one.members[0].domain
     labels = [label for label in domain.labels if label is not None]
     if domain.missing is not None:
         return list(range(domain.cardinality)), "i64"

@@ -1,4 +1,4 @@
-"""What every export is about: the attributes whose report depends on the truth."""
+"""What every export is about: the blocks whose report depends on the truth."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from budget_opt.allocation import AllocatedAttribute, Allocation
+from budget_opt.allocation import AllocatedBlock, Allocation
 from budget_opt.errors import InputError
-from budget_opt.mechanisms.sampler import Sampler
+from budget_opt.mechanisms.samplers import AnySampler
+from budget_opt.model.attribute import Attribute
 from budget_opt.model.domain import Domain
 
 LARGEST_MATRIX = 2048
@@ -17,45 +18,52 @@ LARGEST_MATRIX = 2048
 
 @dataclass(frozen=True)
 class Released:
-    """One attribute with its sampler."""
+    """One block with its sampler: an attribute, or a cluster, which is one joint variable."""
 
-    attribute: AllocatedAttribute
-    sampler: Sampler
+    block: AllocatedBlock
+    sampler: AnySampler
 
     @property
     def name(self) -> str:
-        """The attribute's name, also that of its column."""
-        return self.attribute.name
+        """The attribute's name, also that of its column, or those of a cluster: smoker + income."""
+        return self.block.name
 
     @property
-    def domain(self) -> Domain:
-        """The declared domain."""
-        return self.attribute.domain
+    def members(self) -> tuple[Attribute, ...]:
+        """The columns as declared, in the order of the joint code."""
+        return self.block.members
+
+    @property
+    def is_cluster(self) -> bool:
+        """Whether it is the joint variable of several columns."""
+        return self.block.is_cluster
 
     @property
     def epsilon(self) -> float:
         """What the allocation gives it, in nats."""
-        return self.attribute.epsilon
+        return self.block.epsilon
 
 
 Content: TypeAlias = Callable[[Allocation, Sequence[Released], str], tuple[bytes, tuple[str, ...]]]
-"""From an allocation, its released attributes and a file's ending to its bytes, and what to say of it."""
+"""From an allocation, its released blocks and a file's ending to its bytes, and what to say of it."""
 
 
 def released_of(allocation: Allocation) -> list[Released]:
-    """The attributes with a sampler; the others have epsilon 0, or less than what any width implements."""
-    return [
-        Released(attribute, attribute.sampler)
-        for attribute in allocation.attributes
-        if attribute.sampler is not None
-    ]
+    """The blocks with a sampler; the others have epsilon 0, or less than what any width implements."""
+    return [Released(block, block.sampler) for block in allocation.blocks if block.sampler is not None]
 
 
-def require_small(attributes: Sequence[Released]) -> None:
-    """Raise `InputError` for an attribute whose matrix is too large to be written as one."""
-    for one in attributes:
+def read_domain(attribute: Attribute) -> Domain:
+    """The categories that cells are read in: the declared ones, also where a report has merged ones."""
+    return attribute.domain.fine or attribute.domain
+
+
+def require_small(blocks: Sequence[Released]) -> None:
+    """Raise `InputError` for a block whose matrix is too large to be written as one."""
+    for one in blocks:
         if one.sampler.cardinality > LARGEST_MATRIX:
+            what = "joint categories" if one.is_cluster else "categories"
             raise InputError(
-                f"{one.name}: has {one.sampler.cardinality:,} categories; whole matrices are made up to "
+                f"{one.name}: has {one.sampler.cardinality:,} {what}; whole matrices are made up to "
                 f"{LARGEST_MATRIX:,}. Make it coarser, or use budget-opt randomize, or --to opendp."
             )

@@ -4,6 +4,7 @@
 #
 #   source("THIS FILE", encoding = "UTF-8")
 #   budget_opt_matrices$income                    the matrix of an attribute, rows the truth, columns the report
+#   budget_opt_matrices$`smoker + income`         of a cluster: that of its members' labels, pasted
 #   data <- read.csv("data.csv", check.names = FALSE, na.strings = "", colClasses = "character",
 #                    fileEncoding = "UTF-8")     as text: R would read 01 as 1, T as TRUE, 1e5 as 100000
 #   released <- budget_opt_pram(data)             needs sdcMicro; rows in the order of data

@@ -1,4 +1,4 @@
-"""Releases on a Spark cluster: `spark.randomize(dataframe, allocation, release, row_id="id")`."""
+"""Releases with Spark: `spark.randomize(dataframe, allocation, release, row_id="id")`."""
 
 from budget_opt.engines.spark.releasing import randomize
 from budget_opt.engines.spark.sessions import local_session

@@ -44,7 +44,7 @@ def randomize(
     *,
     row_order: Literal["shuffle", "public"] | None = None,
 ) -> DataFrame:
-    """The release of a DataFrame as another one: the same cells as on one machine, on any cluster.
+    """The release of a DataFrame as another one: the same cells as on one machine, on any number of them.
 
     Equal to `bo.randomize(table, allocation, release=release, row_id=row_id)`: the report of a cell depends
     on the release's key, the row's id and the cell alone. So a task that is tried again or run twice, and a

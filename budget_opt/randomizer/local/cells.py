@@ -43,14 +43,18 @@ class UnfitCellError(ValueError):
 
 
 class Cells:
-    """The codes of the values of one attribute."""
+    """The codes of the values of one attribute; of merged categories the values are the declared ones."""
 
     def __init__(self, domain: Domain) -> None:
-        self._domain = domain
-        self._codes = {label: code for code, label in enumerate(domain.labels) if label is not None}
+        self._domain = domain.fine or domain
+        self._merged = domain.codes if domain.fine else range(domain.cardinality)
+        self._codes = {label: code for code, label in enumerate(self._domain.labels) if label is not None}
 
     def code(self, value: Any) -> int:
         """The code of a value; `UnfitCellError` where it has none."""
+        return self._merged[self._declared(value)]
+
+    def _declared(self, value: Any) -> int:
         domain = self._domain
         if _is_missing(value):
             if domain.missing is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from budget_opt.errors import AllocationError, InputError
 from budget_opt.model.documents import read_document
 from budget_opt.randomizer.local.document import FORMAT, VERSION, terms_of_document
-from budget_opt.randomizer.local.terms import AttributeTerms, Budget, Terms
+from budget_opt.randomizer.local.terms import AttributeTerms, BlockTerms, Budget, Terms
 
 if TYPE_CHECKING:
     from budget_opt.allocation import Allocation
@@ -59,14 +59,19 @@ def _terms_of(allocation: Allocation) -> Terms:
         Budget(f"group {group.name}", group.attributes, group.epsilon_max)
         for group in allocation.question.groups
     ]
-    attributes = tuple(
-        AttributeTerms(attribute.name, attribute.domain, attribute.epsilon, attribute.sampler)
-        for attribute in allocation.attributes
+    attributes = {one.name: AttributeTerms(one.name, one.domain) for one in allocation.attributes}
+    blocks = tuple(
+        BlockTerms(
+            tuple(attributes[name] for name in block.names),
+            block.epsilon,
+            block.sampler,
+            block.block.background_weights,
+        )
+        for block in allocation.blocks
     )
     if allocation.total_epsilon is not None:
-        names = tuple(attribute.name for attribute in attributes)
-        budgets.insert(0, Budget("a record", names, allocation.total_epsilon))
-    return Terms(attributes, tuple(budgets), allocation.public, allocation.dropped)
+        budgets.insert(0, Budget("a record", tuple(attributes), allocation.total_epsilon))
+    return Terms(tuple(attributes.values()), blocks, tuple(budgets), allocation.public, allocation.dropped)
 
 
 def _no_allocation(source: object) -> InputError:

@@ -25,8 +25,8 @@ def replay(source: Path, allocation: Allocation, release: KeyedRelease, rows: in
     table = open_file(source)
     plan = plan_for(table, allocation, include_empty=False)
     encoders, findings = encoders_for(table, plan.domains), Findings()
-    with closing(drawing_for(plan.randomized, None, KeyedRows(release))) as drawing:
-        for first_row, batch in numbered(table.batches(list(plan.randomized))):
+    with closing(drawing_for(plan.blocks, None, KeyedRows(release))) as drawing:
+        for first_row, batch in numbered(table.batches(list(plan.domains))):
             part = batch.slice(0, rows - first_row)
             codes = encoded(part, encoders, findings, first_row)
             findings.require_none()
