@@ -21,11 +21,15 @@ IntArray = npt.NDArray[np.int64]
 
 
 def design(
-    name: str, retention: float, scores: Sequence[float], background: Sequence[float] | None = None
+    name: str,
+    retention: float,
+    scores: Sequence[float],
+    background: Sequence[float] | None = None,
+    cluster: str | None = None,
 ) -> Design:
     f = np.array(scores, dtype=float)
     q = np.full(f.size, 1 / f.size) if background is None else np.array(background, dtype=float)
-    return Design(name, retention, q, f)
+    return Design(name, retention, q, f, cluster=cluster)
 
 
 def matrix(one: Design) -> FloatArray:
@@ -33,10 +37,22 @@ def matrix(one: Design) -> FloatArray:
 
 
 def released_shares(table: npt.ArrayLike, designs: Sequence[Design]) -> FloatArray:
-    """The expected joint table of the release."""
+    """The expected joint table of the release; members of a cluster stay together or are drawn together."""
     moved = np.asarray(table, dtype=float)
+    clusters: dict[str, list[int]] = {}
     for axis, one in enumerate(designs):
-        moved = np.moveaxis(np.tensordot(moved, matrix(one), axes=(axis, 0)), -1, axis)
+        if one.cluster is None:
+            moved = np.moveaxis(np.tensordot(moved, matrix(one), axes=(axis, 0)), -1, axis)
+        else:
+            clusters.setdefault(one.cluster, []).append(axis)
+    for axes in clusters.values():
+        noise = moved.sum(axis=tuple(axes), keepdims=True)
+        for axis in axes:
+            noise = noise * designs[axis].background.reshape(
+                [-1 if other == axis else 1 for other in range(moved.ndim)]
+            )
+        kept = designs[axes[0]].retention
+        moved = kept * moved + (1 - kept) * noise
     return moved
 
 
@@ -86,7 +102,14 @@ def allocation_like() -> Any:
     def attribute(name: str, r: int, epsilon: float, scores: tuple[float, ...] | None) -> SimpleNamespace:
         sampler = sampler_for(epsilon, r)
         return SimpleNamespace(
-            name=name, cardinality=r, epsilon=epsilon, sampler=sampler, score_values=scores
+            name=name,
+            cardinality=r,
+            epsilon=epsilon,
+            cluster=(),
+            is_released=sampler is not None,
+            exact_retention=None if sampler is None else sampler.retention,
+            column_sampler=sampler,
+            score_values=scores,
         )
 
     return SimpleNamespace(

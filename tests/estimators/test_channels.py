@@ -155,7 +155,7 @@ def test_a_retention_that_nothing_can_be_divided_by_is_refused(retention: float)
 
 def test_r29_lambda_is_that_of_the_samplers_integers() -> None:
     smoker, region, silent = allocation_like().attributes
-    assert channel_of(region).retention == float(region.sampler.retention)
+    assert channel_of(region).retention == float(region.column_sampler.retention)
     assert channel_of(smoker).cardinality == 2
     with pytest.raises(InputError, match=r"'silent': epsilon is 0\.0, so nothing about it was released"):
         channel_of(silent)

@@ -179,3 +179,14 @@ def test_the_strengths_of_the_reference_tables_are_those_of_their_truth_files(na
         for names, value in found.items():
             stated = truth[key]["|".join(names)] if len(names) == 3 else truth[key][names[0]][names[1]]
             assert value == pytest.approx(abs(stated), abs=2e-12)
+
+
+@given(st.lists(st.integers(0, 30), min_size=3, max_size=3).filter(any), st.floats(0.05, 0.95))
+def test_of_one_attribute_it_is_the_distance_from_its_background_and_retention_multiplies_it(counts, kept):
+    p, q = np.array(counts) / sum(counts), np.array([0.5, 0.3, 0.2])
+    released = kept * p + (1 - kept) * q
+    found, after = (link(shares, [Axis(shares, None, q)]).strength for shares in (p, released))
+    assert found == pytest.approx(math.sqrt(np.sum((p - q) ** 2 / q) / 4), abs=ROUNDING)
+    assert after == pytest.approx(kept * found, abs=1e-8)
+    assert link(q, [Axis(q, None, q)]).strength == 0.0
+    assert link(np.eye(3)[2], [Axis(np.eye(3)[2], None, q)]).strength == pytest.approx(1.0)

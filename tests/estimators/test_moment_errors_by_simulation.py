@@ -48,7 +48,8 @@ def simulate(
     return moment_of(table, designs), release(rng, table, designs, REPETITIONS)
 
 
-def judge(truth: float, tables: IntArray, designs: list[Design], target: Target) -> None:
+def judge(truth: float, tables: IntArray, designs: list[Design], target: Target) -> float:
+    """The coverage, after all else has been judged."""
     estimates = [moment_from_counts(table, designs, target=target) for table in tables]
     values = np.array([estimate.value for estimate in estimates])
     variances = np.array([estimate.standard_error**2 for estimate in estimates])
@@ -65,8 +66,9 @@ def judge(truth: float, tables: IntArray, designs: list[Design], target: Target)
     noise = math.sqrt((kurtosis - 1 + variances.var() / measured**2) / REPETITIONS)
     assert abs(ratio - 1) <= SIGMAS * noise + order / n  # terms of order 1 / n are not in the formula
 
-    covered = np.mean((low <= truth) & (truth <= high))
+    covered = float(np.mean((low <= truth) & (truth <= high)))
     assert abs(covered - 0.95) <= SIGMAS * math.sqrt(0.95 * 0.05 / REPETITIONS)
+    return covered
 
 
 @pytest.mark.slow

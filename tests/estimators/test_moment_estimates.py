@@ -179,7 +179,7 @@ def test_an_unknown_target_or_level_is_refused() -> None:
 def test_designs_carry_the_samplers_own_lambda_and_the_declared_scores() -> None:
     allocation = allocation_like()
     smoker, region = designs_of(allocation, ("smoker", "region"), {"region": [1, 0, 0]})
-    assert smoker.retention == float(allocation.attributes[0].sampler.retention)
+    assert smoker.retention == float(allocation.attributes[0].column_sampler.retention)
     assert smoker.scores.tolist() == [0, 1]
     assert region.scores.tolist() == [1, 0, 0]
     assert region.background.tolist() == [1 / 3] * 3

@@ -27,9 +27,10 @@ def covariance(  # noqa: PLR0913 (each a word that users type)
 ) -> CovarianceMatrix:
     """The original covariance matrix of these attributes, or of all that have scores, with errors.
 
-    Off the diagonal the retention is divided out; variances do not follow it (DESIGN 2.2) and come from the
-    corrected marginals, without bias. Entries whose error is above `noise_limit` times the largest size there
-    can be are withheld; `NoiseError` where every pair is. Everything else as in `bo.estimate.moment`.
+    Off the diagonal the retention is divided out, or, of members of one cluster, their joint table corrected;
+    variances do not follow it (DESIGN 2.2) and come from the corrected marginals, without bias. Entries whose
+    error is above `noise_limit` times the largest size there can be are withheld; `NoiseError` where every
+    pair is. Everything else as in `bo.estimate.moment`.
     """
     from budget_opt.estimators.bootstrap.asked import bootstrap_of
     from budget_opt.estimators.matrices import released_matrices

@@ -32,7 +32,9 @@ def moment(  # noqa: PLR0913 (each a word that users type)
     `released` is a table, the path of one, or `Counts`. `target` says what the standard error is measured
     from: the `population` (sampling and randomization), or `data` (the value in the original table). `scores`
     gives or replaces f of an attribute, one number a category. `weight` is the public column of survey
-    weights, None for the allocation's own, if any. `bootstrap` asks for so many replicates beside the
+    weights, None for the allocation's own, if any. Where two members of one cluster take part, the raw moment
+    is not the retention times the original one, and is corrected through their joint table (DESIGN 2.9).
+    `bootstrap` asks for so many replicates beside the
     error by formula (`.bootstrap`), drawn by `rng`, which is seeded with 0 unless given.
 
     Raises `InputError` for attributes that cannot be estimated and for too few rows, `DataError` for cells

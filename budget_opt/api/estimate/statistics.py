@@ -129,7 +129,7 @@ def associations(
     from budget_opt.estimators.statistics.associations import associations_of
 
     require_release(released, allocation, attributes)
-    names = attributes or tuple(one.name for one in allocation.attributes if one.sampler is not None)
+    names = attributes or tuple(one.name for one in allocation.attributes if one.is_released)
     opened = _opened(released, allocation, names, weight)
     return associations_of(opened, names, target, noise_limit)
 
@@ -148,9 +148,10 @@ def independence_test(
     `released` (Pearson) and `likelihood` (G^2) test the released table, which is independent if and only if
     the originals are; `corrected` tests the corrected table against the weighted chi-squares of its null;
     `permutation` needs no large counts and draws `permutations` tables with the margins of the released one,
-    the same for the same `seed`. One of two attributes may be a public column: a test of homogeneity. With
-    survey weights the null is that of Rao and Scott. `permutations` is 1 to 1,000,000, `seed` 0 or more.
-    Raises `InputError`, `DataError`.
+    the same for the same `seed`. One of two attributes may be a public column: a test of homogeneity. Members
+    of one cluster are reported together, so that their released table is dependent without the originals:
+    they need `corrected`. With survey weights the null is that of Rao and Scott. `permutations` is 1 to
+    1,000,000, `seed` 0 or more. Raises `InputError`, `DataError`.
     """
     from budget_opt.estimators.statistics import independence
 

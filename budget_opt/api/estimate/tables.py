@@ -67,7 +67,7 @@ def marginals(
     from budget_opt.estimators.releases.released import open_released
 
     require_release(released, allocation, attributes)
-    every = tuple(one.name for one in allocation.attributes if one.sampler is not None)
+    every = tuple(one.name for one in allocation.attributes if one.is_released)
     names = attributes or every
     opened = open_released(released, allocation, names, weight)
     options = TableOptions("unbiased", target, noise_limit)

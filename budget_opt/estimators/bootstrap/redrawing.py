@@ -10,6 +10,7 @@ import numpy as np
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, FloatArray
 from budget_opt.estimators.joint.likelihood import maximum_likelihood
+from budget_opt.estimators.layout import layout_of
 from budget_opt.estimators.releases.counting import Cells, Counts
 from budget_opt.tables.counting import IntArray
 
@@ -32,15 +33,19 @@ def resampled_rows(cells: Cells, rng: np.random.Generator) -> Cells:
 
 
 def redrawn_reports(truths: IntArray, channels: Sequence[Channel], rng: np.random.Generator) -> IntArray:
-    """Reports of a table of truths, of the same shape: each record is randomized along every axis."""
-    table = truths
-    for axis, channel in enumerate(channels):
+    """Reports of a table of truths, of the same shape: each record is randomized along every axis.
+
+    Members of one cluster are randomized together.
+    """
+    layout = layout_of(channels)
+    table = layout.joined(truths)
+    for axis, channel in enumerate(layout.blocks):
         if channel.retention < 1:
             along = np.moveaxis(table, axis, -1)
             kept = rng.binomial(along, channel.retention)
             lost = (along - kept).sum(axis=-1)
             table = np.moveaxis(kept + rng.multinomial(lost, channel.background), -1, axis)
-    return table
+    return layout.apart(table)
 
 
 def plausible_truths(counts: Counts, channels: Sequence[Channel]) -> IntArray:

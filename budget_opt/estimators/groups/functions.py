@@ -1,10 +1,11 @@
 """Group means as ratios of corrected shares, with the influence functions of all of them.
 
-Letters: A an indicator of true categories of the grouping attribute g (one category, or all but one),
-h = unbiased(A) and u = unbiased(f) of `channels`, p = E h the group's share, m = E h u / p its mean. Since
-the reports are independent given the truth, h u is unbiased for A f. With everything in units of p,
+Letters: A an indicator of true categories of the grouping attribute g (one category, or all but one), h^
+`Channel.unbiased` of a function h of the truths, p = E A^ the group's share, m = E (A f)^ / p its mean.
+(Where the reports are independent given the truth, (A f)^ is A^ f^; members of one cluster are taken
+together.) With everything in units of p,
 
-    N = h (u - m) / p,   D = h / p - 1
+    N = (A (f - m))^ / p,   D = A^ / p - 1
 
 are the influence functions of the numerator about its ratio, which is that of m itself, and of p.
 """
@@ -16,9 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from budget_opt.estimators.channels import Channel, FloatArray
+from budget_opt.estimators.channels import Channel, FloatArray, along_all, touches_twice
 from budget_opt.estimators.intervals.errors_of_means import Covariances, covariances_of_means
 from budget_opt.estimators.moments.designs import Design
+from budget_opt.estimators.moments.spread import Spread
 from budget_opt.estimators.releases.counting import Cells, Counts, counts_of
 
 
@@ -28,7 +30,8 @@ class GroupNumbers:
 
     Each of shape (2 r,); NaN where a share is not positive. Means are less the design's origin.
     `covariances`, shape (6 r, 6 r), are those of N, of D and of the raw means' influence functions.
-    `inflations` are E h^2 / p, those of a group's share.
+    `inflations` of the variance of a mean: that of the group's share, E A^^2 / p, times that of f; of
+    members of one cluster E N^2 over the same of the truths. NaN where that is not defined.
     `squares` and `fourths` are the means of N^2 and N^4 over the rows, in the unit of the largest N.
     """
 
@@ -49,11 +52,10 @@ def indicators(r: int) -> FloatArray:
 
 def group_means(counts: Counts, group: Channel, design: Design) -> tuple[FloatArray, FloatArray]:
     """Shares and means of the groups and their rests, each (2 r,); NaN where a share is not positive."""
-    h = group.unbiased(indicators(group.cardinality), axis=0)
-    table = counts.shares
-    shares = h.T @ table.sum(axis=1)
-    sums = h.T @ (table @ design.unbiased(design.scores))
-    return shares, _ratio(sums, shares)
+    own = indicators(group.cardinality).T
+    truths = along_all(Channel.corrected, [group, design], counts.shares)
+    shares = own @ truths.sum(axis=1)
+    return shares, _ratio(own @ (truths @ design.scores), shares)
 
 
 def group_numbers(counts: Counts, group: Channel, design: Design) -> GroupNumbers:
@@ -66,14 +68,19 @@ def group_numbers(counts: Counts, group: Channel, design: Design) -> GroupNumber
     raw = _ratio(truths.T @ (table @ design.scores), released)
     unit = np.where(shares > 0, shares, np.inf)
     centre, raw_centre = (np.where(np.isfinite(mean), mean, 0.0) for mean in (means, raw))
-    unbiased = design.unbiased(design.scores)[None, :, None]
-    own = h[:, None, :] * (unbiased - centre) / unit
+    wanted = truths[:, None, :] * (design.scores[None, :, None] - centre) / unit
+    own = along_all(Channel.unbiased, [group, design], wanted)
     size = np.broadcast_to(h[:, None, :] / unit - 1.0, own.shape)
     seen = np.where(released > 0, released, np.inf)
     left = truths[:, None, :] * (design.scores[None, :, None] - raw_centre) / seen
     functions = np.concatenate([own, size, left], axis=-1)
     covariances = covariances_of_means(functions, counts, [group, design])
-    inflations = (h**2).T @ table.sum(axis=1) / np.where(shares > 0, shares, np.nan)
+    if touches_twice([group, design]):
+        inflations = _inflations(own, wanted, table, [group, design])
+    else:
+        of_share = (h**2).T @ table.sum(axis=1) / np.where(shares > 0, shares, np.nan)
+        mean = Spread(design, table.sum(axis=0)).inflation
+        inflations = np.maximum(of_share, 1.0) * (np.nan if mean is None else mean)
     weights = counts.second / counts.second.sum()
     sizes = np.abs(own).max(axis=(0, 1))
     relative = own / np.where(sizes > 0, sizes, 1.0)
@@ -88,6 +95,15 @@ def group_means_of_cells(cells: Cells, channels: Sequence[Channel]) -> FloatArra
         raise TypeError("the second channel has scores")
     shape = (group.cardinality, design.cardinality)
     return group_means(counts_of(cells, (group.name, design.name), shape), group, design)[1]
+
+
+def _inflations(
+    own: FloatArray, wanted: FloatArray, table: FloatArray, channels: Sequence[Channel]
+) -> FloatArray:
+    """E N^2 of the reports over that of the truths, at least 1; NaN where that is not positive."""
+    randomized = np.tensordot(table, own**2, 2)
+    original = np.tensordot(table, along_all(Channel.unbiased, channels, wanted**2), 2)
+    return np.maximum(_ratio(randomized, original), 1.0)
 
 
 def _ratio(sums: FloatArray, shares: FloatArray) -> FloatArray:

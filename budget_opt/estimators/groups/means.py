@@ -10,7 +10,7 @@ import numpy as np
 
 from budget_opt.errors import InputError, NoiseError
 from budget_opt.estimators.bootstrap.replicates import Replicates
-from budget_opt.estimators.channels import Channel, FloatArray
+from budget_opt.estimators.channels import Channel, FloatArray, retention_of
 from budget_opt.estimators.estimate import Target, require_target
 from budget_opt.estimators.groups.functions import GroupNumbers, group_numbers
 from budget_opt.estimators.groups.result import GroupMean, GroupMeans
@@ -18,7 +18,6 @@ from budget_opt.estimators.intervals.chance_events import behind, chance_events,
 from budget_opt.estimators.intervals.errors_of_means import require_rows
 from budget_opt.estimators.intervals.noise_limit import require_noise_limit, require_signal
 from budget_opt.estimators.moments.designs import Design
-from budget_opt.estimators.moments.spread import Spread
 from budget_opt.estimators.moments.usefulness import usefulness
 from budget_opt.estimators.releases.counting import Counts
 
@@ -34,7 +33,6 @@ class _Means:
     numbers: GroupNumbers
     target: Target
     n: int
-    inflation: float | None
     effective: float
     largest: float
     noise_limit: float
@@ -74,13 +72,12 @@ def means_by_group(
     # of a public group its own rows are given; the number of all others tells nothing of its mean
     within = np.maximum(numbers.shares, 0.0) if group.retention == 1 else np.ones_like(numbers.shares)
     rows = counts.effective * within
-    kept_of_both = group.retention * design.retention
+    kept_of_both = retention_of([group, design])
     events = chance_events(numbers.squares, numbers.fourths * within, rows)
     made = _Means(
         numbers,
         target,
         counts.n,
-        Spread(design, counts.shares.sum(axis=0)).inflation,
         counts.effective,
         float(np.ptp(design.scores)) / 2,
         noise_limit,
@@ -151,9 +148,8 @@ def _mean(made: _Means, attribute: str, name: str, place: int) -> GroupMean | st
         distance = raw - float(numbers.means[place])
         useful = usefulness(distance, difference, variance, _variance(made, 2 * k + place))
     degrees = float(made.degrees[place])
-    effective = None
-    if made.inflation is not None:
-        effective = made.effective / made.inflation / max(float(numbers.inflations[place]), 1.0)
+    inflation = float(numbers.inflations[place])
+    effective = made.effective / inflation if math.isfinite(inflation) else None
     return GroupMean(
         label=f"mean of {attribute} in {name}",
         value=made.origin + float(numbers.means[place]),

@@ -29,6 +29,7 @@ from scipy.special import gammaincinv
 from budget_opt.estimators.channels import Channel, FloatArray, along_all
 from budget_opt.estimators.joint.simplex import nearest_shares
 from budget_opt.estimators.joint.unbiased import unbiased
+from budget_opt.estimators.layout import layout_of
 from budget_opt.estimators.releases.counting import Counts
 
 FALSE_ALARM = 1e-3
@@ -84,15 +85,16 @@ def misfit_of(model: FloatArray, counts: Counts, channels: Sequence[Channel]) ->
 
 def squared_noise(counts: Counts, channels: Sequence[Channel]) -> SquaredNoise:
     """What |J - P|^2 is expected to be given the data's own table P, and its standard deviation."""
-    reports = counts.shares
-    inverses = [channel.unbiased(np.eye(channel.cardinality), 0) for channel in channels]
+    layout = layout_of(channels)
+    reports = layout.joined(counts.shares)
+    inverses = [channel.unbiased(np.eye(channel.cardinality), 0) for channel in layout.blocks]
     products = [inverse @ inverse.T for inverse in inverses]  # h(y) . h(y') of one axis
     lengths = met = reports
     for product in products:
         lengths = np.tensordot(lengths, np.diag(product), axes=(0, 0))
         met = np.tensordot(met, product**2, axes=(0, 0))  # the axes come back in their order
     mean = max(float(lengths) - 1, 0.0) / counts.effective
-    truth = nearest_shares(unbiased(counts, channels))
-    own = along_all(Channel.squared, channels, reports)
+    truth = nearest_shares(along_all(Channel.corrected, layout.blocks, reports))
+    own = along_all(Channel.squared, layout.blocks, reports)
     square = np.vdot(reports, met) - 2 * np.vdot(truth, own) + np.vdot(truth, truth)
     return SquaredNoise(mean, math.sqrt(2 * max(float(square), 0.0)) / counts.effective)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from budget_opt.estimators.channels import Channel, FloatArray
+from budget_opt.estimators.layout import layout_of
 from budget_opt.tables.counting import IntArray
 
 
@@ -17,14 +18,15 @@ def drawn_originals(shares: FloatArray, n: int, rng: np.random.Generator) -> Int
 
 
 def drawn_reports(originals: IntArray, channels: Sequence[Channel], rng: np.random.Generator) -> IntArray:
-    """The counts of the reports of these rows, each attribute randomized independently.
+    """The counts of the reports of these rows, each attribute or cluster randomized independently.
 
-    Along an axis every row stays with probability lambda, and the others are spread by the background,
+    Along its axis every row stays with probability lambda, and the others are spread by the background,
     which is P = lambda I + (1 - lambda) 1 q^T for each row; it takes as long for 2^40 rows as for ten.
     """
-    table = originals
-    for axis, channel in enumerate(channels):
+    layout = layout_of(channels)
+    table = layout.joined(originals)
+    for axis, channel in enumerate(layout.blocks):
         kept = rng.binomial(table, channel.retention)
         moved = rng.multinomial((table - kept).sum(axis=axis), channel.background / channel.background.sum())
         table = kept + np.moveaxis(moved, -1, axis)
-    return table
+    return layout.apart(table)

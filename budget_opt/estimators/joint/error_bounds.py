@@ -1,18 +1,25 @@
 """Bounds of the error of RR-Independent and of RR-Ind-Joint (Castell 2022, section III).
 
 Letters: P the true shares of D = prod r_m cells, Q the product of its marginals pi_m, J the unbiased table,
-n the number of records, lambda_m, r_m as in `channels` (uniform background), AVD = 1/2 sum |.|. The
+n the number of records, lambda_m, q_m, r_m as in `channels`, AVD = 1/2 sum |.|. The
 expectation is over the randomization, P the shares in the table that was randomized.
 
 **RR-Ind-Joint.** A column of the inverse matrix of attribute m has squared length c_m, the same for all,
 
     c_m = (1 - (1 - lambda^2) / r) / lambda^2,    c_m - 1 = (1 - 1/r) (1 - lambda^2) / lambda^2,
 
-so E sum (J - P)^2 = (prod c_m - 1) / n exactly, whatever P is, and by the inequalities of Jensen and Cauchy
+so E sum (J - P)^2 = (prod c_m - 1) / n exactly, whatever P is (uniform backgrounds). Of another background
+the column of the report y has length 1 - 2 u_y + sum u^2 over lambda^2, u = (1 - lambda) q, whose expectation
+for the truth x is (1 - sum u^2 - 2 lambda u_x) / lambda^2: at most c_m with the rarest category for x, and
+
+    c_m - 1 = (1 - lambda) ((1 + lambda) - (1 - lambda) sum q^2 - 2 lambda min q) / lambda^2,
+
+so (prod c_m - 1) / n is an upper bound then. By the inequalities of Jensen and Cauchy
 
     E AVD(J, P) <= 1/2 sqrt(D (prod c_m - 1) / n).     (J)
 
-Assumed: records are randomized independently, as stated. (For P of a population, to which sampling adds,
+A cluster is one attribute here, of prod r_m categories. Assumed: records are randomized independently, as
+stated. (For P of a population, to which sampling adds,
 prod c_m - 1 becomes prod c_m - sum P^2.)
 
 **RR-Independent.** From 0 <= P(x) <= M(x) = min_m pi_m(x_m) alone (the paper's interval):
@@ -46,18 +53,23 @@ from collections.abc import Sequence
 import numpy as np
 
 from budget_opt.estimators.channels import Channel, FloatArray, uniform
+from budget_opt.estimators.layout import layout_of
 
 
 def excess_of(channel: Channel) -> float:
-    """c - 1 >= 0: the summed squared error of the unbiased marginal, times n; 0 for a public column."""
-    kept, r = channel.retention, channel.cardinality
-    return (1 - 1 / r) * (1 - kept) * (1 + kept) / kept**2
+    """c - 1 >= 0: the summed squared error of the unbiased marginal, times n; 0 for a public column.
+
+    At most that where the background is not uniform.
+    """
+    kept, q = channel.retention, channel.background
+    told = (1 + kept) - (1 - kept) * float(q @ q) - 2 * kept * float(q.min())
+    return (1 - kept) * told / kept**2
 
 
 def squared_error(channels: Sequence[Channel], n: float) -> float:
-    """E sum (J - P)^2 = (prod c_m - 1) / n, exactly, for `n` records (uniform backgrounds)."""
+    """E sum (J - P)^2 = (prod c_m - 1) / n for `n` records: exactly for uniform backgrounds, else at most."""
     excess = 0.0
-    for channel in channels:
+    for channel in layout_of(channels).blocks:
         excess += (1 + excess) * excess_of(channel)  # prod c - 1, with its digits where all c are near 1
     return excess / n
 
@@ -85,7 +97,7 @@ def independent_bound(channels: Sequence[Channel], n: float, dependence: float) 
 
 def paper_joint_bound(channels: Sequence[Channel], n: float) -> float:
     """Theorem 6 of the paper, per cell: prod L_m / (2n). Not a bound (see the module)."""
-    return math.prod(_row_of_inverse(channel) for channel in channels) / (2 * n)
+    return math.prod(map(_row_of_inverse, layout_of(channels).blocks)) / (2 * n)
 
 
 def paper_independent_bound(channels: Sequence[Channel]) -> float:
@@ -100,9 +112,12 @@ def entropy(shares: FloatArray) -> float:
 
 
 def _row_of_inverse(channel: Channel) -> float:
-    """L = (1 + (r - 2) q) / lambda, q = (1 - lambda) / r: an entry 1 - q, r - 1 of size q, over lambda."""
-    r = channel.cardinality
-    return (1 + (r - 2) * (1 - channel.retention) / r) / channel.retention
+    """L = (1 + (r - 2) u) / lambda, u = (1 - lambda) q: an entry 1 - u, r - 1 of size u, over lambda.
+
+    Of the most common category of the background, whose row is the largest.
+    """
+    lost = (1 - channel.retention) * float(channel.background.max())
+    return (1 + (channel.cardinality - 2) * lost) / channel.retention
 
 
 def _cells(channels: Sequence[Channel]) -> float:

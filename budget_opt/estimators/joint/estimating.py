@@ -127,8 +127,12 @@ def effective_rows(counts: Counts, channels: Sequence[Channel]) -> float | None:
 
 
 def spent_epsilon(allocation: Allocation, names: Sequence[str]) -> float:
-    """What a record has spent on these attributes, nats, rounded up; public columns cost nothing."""
-    spent = (exact(one.epsilon) for one in allocation.attributes if one.name in names)
+    """What a record has spent on these attributes, nats, rounded up; public columns cost nothing.
+
+    A cluster costs its whole epsilon once, however many of its members are named.
+    """
+    randomized = [one.name for one in allocation.attributes if one.name in names]
+    spent = (exact(block.epsilon) for block in allocation.touched(randomized))
     return float_at_least(sum(spent, Fraction(0)))
 
 

@@ -184,7 +184,7 @@ def coarser(counts: Counts, channels: Sequence[Channel], masks: Masks) -> tuple[
             weights=None if reduced.weights is None else _merged(reduced.weights, mask, place),
             squares=None if reduced.squares is None else _merged(reduced.squares, mask, place),
         )
-        merged.append(Channel(channel.name, channel.retention, _merged(channel.background, mask, 0)))
+        merged.append(replace(channel, background=_merged(channel.background, mask, 0)))
     return reduced, tuple(merged)
 
 

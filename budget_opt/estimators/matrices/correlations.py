@@ -53,11 +53,13 @@ def correlations_from(
     )
     kept = 1 / np.sqrt(np.outer(found.inflations, found.inflations))
     raw_mse = mse_of_scaled(values, variances, kept)
-    raw = (
-        found.sums.covariance
-        * found.kept
-        / np.sqrt(_products(np.array([_raw(one) for one in found.attributes])))
-    )
+    raw_root = np.sqrt(_products(np.array([_raw(one) for one in found.attributes])))
+    raw = found.raw / raw_root
+    root = _root(found, clear)
+    for pair in found.members:
+        a, b = pair.places
+        mse = pair.mse_of_raw_correlation(float(root[a, b]), float(raw_root[a, b]), target)
+        raw_mse[a, b] = raw_mse[b, a] = mse
     for matrix, ones in ((values, np.where(clear, 1.0, math.nan)), (raw, np.ones(len(clear)))):
         np.fill_diagonal(matrix, ones)
     np.fill_diagonal(raw_mse, math.nan)
@@ -106,14 +108,20 @@ def _ratios(
     found: SecondMoments, defined: npt.NDArray[np.bool_], target: Target
 ) -> tuple[FloatArray, PairErrors]:
     """Correlations and their errors in units of the product of the standard deviations; NaN elsewhere."""
-    variances = np.array([one.spread.variance / one.unit**2 for one in found.attributes])
-    scale = np.sqrt(_products(np.where(defined, variances, math.nan)))
+    scale = _root(found, defined)
     errors = found.sums.errors[target]
     return found.sums.covariance / scale, PairErrors(
         errors.product / scale**2,
         errors.crossed / scale,
         np.where(np.isfinite(scale), errors.scale, math.nan),
     )
+
+
+def _root(found: SecondMoments, defined: npt.NDArray[np.bool_]) -> FloatArray:
+    """The product of two standard deviations; NaN where one is not defined."""
+    variances = np.array([one.spread.variance / one.unit**2 for one in found.attributes])
+    root: FloatArray = np.sqrt(_products(np.where(defined, variances, math.nan)))
+    return root
 
 
 def _raw(one: Scored) -> float:

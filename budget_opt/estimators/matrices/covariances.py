@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from budget_opt.estimators.channels import FloatArray
 from budget_opt.estimators.estimate import Target, require_target
 from budget_opt.estimators.intervals.chance_events import FEW_EVENTS, behind, chance_events, degrees_of
 from budget_opt.estimators.intervals.errors_of_means import require_rows
+from budget_opt.estimators.matrices.member_pairs import MemberPair, member_pairs
 from budget_opt.estimators.matrices.pair_sums import PairSums, pair_sums
 from budget_opt.estimators.matrices.result import CovarianceMatrix
 from budget_opt.estimators.matrices.scored import Scored, scored
@@ -30,6 +31,7 @@ class SecondMoments:
     sums: PairSums
     n: int
     effective: float
+    members: tuple[MemberPair, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -43,9 +45,14 @@ class SecondMoments:
 
     @property
     def kept(self) -> FloatArray:
-        """The retention of every pair."""
+        """The retention of every pair; of members of one cluster that of the cluster."""
         retention = np.array([one.design.retention for one in self.attributes])
-        return np.outer(retention, retention)
+        return _with_members(np.outer(retention, retention), self.members, lambda pair: pair.retention)
+
+    @property
+    def raw(self) -> FloatArray:
+        """The released covariance of every pair, in units u_a u_b; the diagonal has no meaning."""
+        return _with_members(self.sums.covariance * self.kept, self.members, lambda pair: pair.moment.raw)
 
     @property
     def inflations(self) -> FloatArray:
@@ -56,7 +63,8 @@ class SecondMoments:
     @property
     def effective_n(self) -> FloatArray:
         """Of every pair; NaN on the diagonal, since the closed form is of different attributes."""
-        rows = self.effective / np.outer(self.inflations, self.inflations)
+        product = np.outer(self.inflations, self.inflations)
+        rows = self.effective / _with_members(product, self.members, _inflation)
         np.fill_diagonal(rows, math.nan)
         return rows
 
@@ -83,7 +91,9 @@ def second_moments(cells: Cells, designs: Sequence[Design]) -> SecondMoments:
     for one in designs:
         require_products_in_range([one, one])
     attributes = scored(cells, tuple(designs))
-    return SecondMoments(attributes, pair_sums(cells, attributes), cells.n, cells.effective)
+    members = member_pairs(cells, attributes)
+    sums = pair_sums(cells, attributes, members)
+    return SecondMoments(attributes, sums, cells.n, cells.effective, members)
 
 
 def covariance_matrix(
@@ -129,12 +139,30 @@ def _entries(found: SecondMoments, target: Target) -> tuple[FloatArray, FloatArr
     variances = found.sums.errors[target].product * scale**2
     raw = values * found.kept
     raw_mse = mse_of_scaled(values, variances, found.kept)
+    for pair in found.members:
+        a, b = pair.places
+        raw[a, b] = raw[b, a] = pair.moment.raw * scale[a, b]
+        raw_mse[a, b] = raw_mse[b, a] = pair.moment.usefulness(target).mse_raw * scale[a, b] ** 2
     for m, one in enumerate(found.attributes):
         usefulness = one.variance_usefulness(target)
         values[m, m], raw[m, m] = one.variance(target), one.spread.raw_variance
         variances[m, m] = usefulness.mse_corrected * one.unit**4
         raw_mse[m, m] = usefulness.mse_raw * one.unit**4
     return values, raw, variances, raw_mse
+
+
+def _with_members(
+    matrix: FloatArray, members: Sequence[MemberPair], number: Callable[[MemberPair], float]
+) -> FloatArray:
+    """The matrix, in place, with this number for the pairs within a cluster."""
+    for pair in members:
+        a, b = pair.places
+        matrix[a, b] = matrix[b, a] = number(pair)
+    return matrix
+
+
+def _inflation(pair: MemberPair) -> float:
+    return math.nan if pair.moment.inflation is None else pair.moment.inflation
 
 
 def mse_of_scaled(values: FloatArray, variances: FloatArray, kept: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ since given the truths the two reports are independent, and each factor is unbia
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ import numpy.typing as npt
 from budget_opt.estimators.channels import FloatArray
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.intervals.errors_of_means import sampling_factor
+from budget_opt.estimators.matrices.member_pairs import MemberPair
 from budget_opt.estimators.matrices.scored import Scored
 from budget_opt.estimators.releases.counting import Cells
 from budget_opt.tables.counting import IntArray
@@ -41,7 +42,8 @@ class PairErrors:
 class PairSums:
     """C of every pair in units u_a u_b, shape (d, d) (the diagonal has no meaning), and its errors.
 
-    `squares` and `fourths` are the means of P^2 and P^4 over the rows.
+    `squares` and `fourths` are the means of P^2 and P^4 over the rows. Of two members of one cluster, whose
+    reports are not independent given the truths, the entries are those of `member_pairs`.
     """
 
     covariance: FloatArray
@@ -50,8 +52,8 @@ class PairSums:
     fourths: FloatArray
 
 
-def pair_sums(cells: Cells, attributes: Sequence[Scored]) -> PairSums:
-    """The sums of all pairs, from cells in the order of `attributes`."""
+def pair_sums(cells: Cells, attributes: Sequence[Scored], members: Sequence[MemberPair] = ()) -> PairSums:
+    """The sums of all pairs, from cells in the order of `attributes`; `members` are pairs within clusters."""
     d = len(attributes)
     noise = [one.noise for one in attributes]
     first = _Sums(d)
@@ -79,7 +81,34 @@ def pair_sums(cells: Cells, attributes: Sequence[Scored]) -> PairSums:
     public = np.array([one.design.retention == 1 for one in attributes])
     errors = _without_contradictions(population, data, ~np.outer(public, public))
     fourths = first.fourths - 4 * c * first.cubes + 6 * c**2 * first.squares - 4 * c**3 * first.second
-    return PairSums(c, errors, product / total_second, fourths / total_second + c**4)
+    return _with_members(PairSums(c, errors, product / total_second, fourths / total_second + c**4), members)
+
+
+def _with_members(found: PairSums, members: Sequence[MemberPair]) -> PairSums:
+    """The same with the entries of members of one cluster, whose reports are not independent."""
+    moments = [pair.moment for pair in members]
+
+    def entered(matrix: FloatArray, numbers: Iterable[float]) -> FloatArray:
+        changed = matrix.copy()
+        for pair, number in zip(members, numbers, strict=True):
+            a, b = pair.places
+            changed[a, b] = changed[b, a] = number
+        return changed
+
+    def errors_from(target: Target) -> PairErrors:
+        errors, own = found.errors[target], [pair.errors(target) for pair in members]
+        return PairErrors(
+            entered(errors.product, (one[0, 0] for one in own)),
+            entered(errors.crossed, (one[0, 2] for one in own)),
+            entered(errors.scale, (one[2, 2] for one in own)),
+        )
+
+    return PairSums(
+        entered(found.covariance, (one.value for one in moments)),
+        {target: errors_from(target) for target in found.errors},
+        entered(found.squares, (one.square for one in moments)),
+        entered(found.fourths, (one.fourth for one in moments)),
+    )
 
 
 def _without_contradictions(

@@ -99,8 +99,8 @@ def designs_each(
     for name in attributes:
         if name not in known and name in allocation.public:
             raise InputError(
-                f"moment: {name!r} is a public column, and moments are of randomized attributes. Leave it "
-                "out; group means take public columns as groups, and regressions as outcome and covariates."
+                f"moment: {name!r} is a public column, and matrices are of randomized attributes. Leave it "
+                "out; single moments and regressions take public columns, and group means as groups."
             )
         if name not in known:
             raise InputError(
@@ -127,7 +127,7 @@ def scored_attributes(
     return tuple(
         one.name
         for one in allocation.attributes
-        if one.sampler is not None and (one.name in given or one.score_values is not None)
+        if one.is_released and (one.name in given or one.score_values is not None)
     )
 
 
@@ -176,11 +176,11 @@ def _design(attribute: AllocatedAttribute, given: Sequence[float] | None) -> Des
             f'Give scores={{"{name}": [one number a category]}}, or state `scores` or `ordered: true` in the '
             "problem; of categories as they are, Cramer's V says how strong a link is."
         )
-    f, origin = _from_origin(_numbers(name, scores))
-    return Design(name, channel.retention, channel.background, f, origin)
+    f, origin = from_origin(numbers_of(name, scores))
+    return Design(name, channel.retention, channel.background, f, origin, cluster=channel.cluster)
 
 
-def _from_origin(f: FloatArray) -> tuple[FloatArray, float]:
+def from_origin(f: FloatArray) -> tuple[FloatArray, float]:
     """The scores from an origin among them, and that origin; as they are where they do not lie far from 0.
 
     Squares of scores such as times in microseconds would lose the digits that tell them apart. Differences
@@ -194,7 +194,7 @@ def _from_origin(f: FloatArray) -> tuple[FloatArray, float]:
     return f - low, low
 
 
-def _numbers(name: str, scores: object) -> FloatArray:
+def numbers_of(name: str, scores: object) -> FloatArray:
     """The scores as doubles; `InputError` for anything but real numbers in an order."""
     unordered = isinstance(scores, str | bytes | Mapping | AbstractSet)
     unordered = unordered or (isinstance(scores, np.ndarray) and scores.ndim != 1)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.channels import FloatArray
+from budget_opt.estimators.channels import FloatArray, axes_of_blocks, retention_of, touches_twice
 from budget_opt.estimators.estimate import MomentEstimate, Target, require_target
 from budget_opt.estimators.intervals.chance_events import behind, chance_events, degrees_of, few_note
 from budget_opt.estimators.intervals.errors_of_means import (
@@ -27,6 +27,7 @@ from budget_opt.estimators.intervals.errors_of_means import (
     sampling_factor,
 )
 from budget_opt.estimators.moments.designs import Design, require_products_in_range
+from budget_opt.estimators.moments.inside_clusters import moment_inside
 from budget_opt.estimators.moments.of_two import of_two
 from budget_opt.estimators.moments.spread import Spread, effective_rows, spreads_of
 from budget_opt.estimators.moments.usefulness import usefulness_of_scaled
@@ -62,25 +63,23 @@ def moment_from_cells(cells: Cells, designs: Sequence[Design], target: Target) -
     P(y = v) - q_v = lambda (P(x = v) - q_v) of DESIGN 2.2 gives (mean f(y) - (1 - lambda) E_q f) / lambda.
     For more it is the sample-centred moment with divisor n over R_S. Given the data, its expectation is the
     data's own moment exactly; as an estimate of the population's it shares the bias of that
-    (a factor 1 - 1/n at order 2), which is far below the standard error. Raises `InputError` for too few rows
-    (more than the order, and two, are needed).
+    (a factor 1 - 1/n at order 2), which is far below the standard error. Where two members of one cluster
+    take part, see `inside_clusters`. Raises `InputError` for too few rows (more than the order, and two, are
+    needed).
     """
     require_target(target)
     require_products_in_range(designs)
     n, order = cells.n, len(designs)
     require_rows(cells, f"a moment of order {order}", max(2, order + 1))
     spreads = spreads_of(cells, designs)
+    if touches_twice(designs):
+        return _of_members(cells, designs, spreads, target)
     centred = [spread.centred for spread in spreads]
     whole, parts = _released_moments(cells, centred)
-    retention = math.prod(design.retention for design in designs)
+    retention = retention_of(designs)
     found = _variances(cells, centred, designs, whole, parts)
     variance = found.variances[target] / retention**2
-    events = chance_events(found.square, found.fourth, cells.effective)
-    if any(spread.unseen for spread in spreads):
-        events = np.zeros(())
-    degrees = float(degrees_of(events, cells.effective))
-    unlinked = chance_events(1.0, math.prod(spread.kurtosis for spread in spreads), cells.effective)
-    evidence = float(behind(np.minimum(events, unlinked), cells.effective, retention, target))
+    evidence = _evidence(found.square, found.fourth, cells.effective, spreads, designs, target)
     share = None
     if order == 1 and designs[0].cardinality == 2:
         share = of_two(counts_of(cells, [designs[0].name], [2]), designs[0], target)
@@ -100,10 +99,59 @@ def moment_from_cells(cells: Cells, designs: Sequence[Design], target: Target) -
         raw=raw,
         effective_n=effective_rows(cells.effective, spreads),
         usefulness=usefulness_of_scaled(deviation, variance, retention),
-        degrees=None if share is not None or math.isinf(degrees) else degrees,
+        degrees=None if share is not None else evidence.degrees,
         of_two=share,
-        notes=(*_notes(spreads), *few_note(evidence)),
+        notes=(*_notes(spreads), *few_note(evidence.behind)),
     )
+
+
+def _of_members(
+    cells: Cells, designs: Sequence[Design], spreads: Sequence[Spread], target: Target
+) -> MomentEstimate:
+    """The moment where two members of one cluster take part; `retention` is that of functions of it."""
+    found = moment_inside(cells, designs, spreads)
+    evidence = _evidence(found.square, found.fourth, cells.effective, spreads, designs, target)
+    names = tuple(design.name for design in designs)
+    return MomentEstimate(
+        label=" x ".join(names),
+        attributes=names,
+        value=found.value,
+        standard_error=math.sqrt(found.variance(target)),
+        n=cells.n,
+        target=target,
+        retention=retention_of(designs),
+        raw=found.raw,
+        effective_n=None if found.inflation is None else cells.effective / found.inflation,
+        usefulness=found.usefulness(target),
+        degrees=evidence.degrees,
+        notes=(*_of_clusters(designs), *_notes(spreads), *few_note(evidence.behind)),
+    )
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """Degrees of freedom of an interval, None for the normal law, and how many chance events it rests on."""
+
+    degrees: float | None
+    behind: float
+
+
+def _evidence(
+    square: float,
+    fourth: float,
+    effective: float,
+    spreads: Sequence[Spread],
+    designs: Sequence[Design],
+    target: Target,
+) -> _Evidence:
+    """What stands behind an error, from the means of psi^2 and psi^4 over the rows."""
+    events = chance_events(square, fourth, effective)
+    if any(spread.unseen for spread in spreads):
+        events = np.zeros(())
+    degrees = float(degrees_of(events, effective))
+    unlinked = chance_events(1.0, math.prod(spread.kurtosis for spread in spreads), effective)
+    number = float(behind(np.minimum(events, unlinked), effective, retention_of(designs), target))
+    return _Evidence(None if math.isinf(degrees) else degrees, number)
 
 
 def largest_moment(designs: Sequence[Design]) -> float:
@@ -123,6 +171,16 @@ def _largest_share(k: int) -> float:
 
 def _notes(spreads: Sequence[Spread]) -> tuple[str, ...]:
     return tuple(NO_VARIANCE.format(one.design.name) for one in spreads if one.inflation is None)
+
+
+def _of_clusters(designs: Sequence[Design]) -> tuple[str, ...]:
+    """What is said of members of one cluster, for whom the product rule does not hold."""
+    together = [axes for axes in axes_of_blocks(designs) if len(axes) > 1]
+    return tuple(
+        f"{' and '.join(designs[axis].name for axis in axes)} are randomized together: the retention is that "
+        "of functions of their cluster, and the raw number is not the corrected one times it"
+        for axes in together
+    )
 
 
 def _released_moments(cells: Cells, centred: Sequence[FloatArray]) -> tuple[float, FloatArray]:

@@ -12,10 +12,11 @@ from budget_opt.errors import InputError
 from budget_opt.estimators.bootstrap.asked import single_rows
 from budget_opt.estimators.channels import FloatArray
 from budget_opt.estimators.intervals.noise_limit import require_signal
-from budget_opt.estimators.moments.designs import Design, designs_of, scores_by_name
+from budget_opt.estimators.moments.designs import Design, require_products_in_range, scores_by_name
 from budget_opt.estimators.moments.moment import largest_moment, moment_from_cells
 from budget_opt.estimators.moments.moment_estimates import MomentEstimates
 from budget_opt.estimators.moments.options import MomentOptions
+from budget_opt.estimators.moments.public_designs import AskedMoment, told_apart_from_categories
 from budget_opt.estimators.releases.compacting import compacted
 from budget_opt.estimators.releases.counting import Cells
 from budget_opt.estimators.releases.naming import shown
@@ -34,26 +35,29 @@ def moments(
 ) -> MomentEstimates:
     """Several moments of one release, which is read once (see `bo.estimate.moment`)."""
     given = scores_by_name(options.scores)
-    sets = [
-        designs_of(allocation, names, {name: given[name] for name in names if name in given})
-        for names in _lists_of_names(wanted)
-    ]
-    used = {design.name: None for designs in sets for design in designs}
+    sets = [AskedMoment.of(allocation, names, given) for names in _lists_of_names(wanted)]
+    used = dict.fromkeys(name for asked in sets for name in asked.names)
+    categories = dict.fromkeys(name for asked in sets for name in asked.categories)
     unused = sorted(set(given) - set(used))
     if unused:
         raise InputError(
             f"scores: {shown(unused[0])} is not an attribute of the moments asked for. Leave it out."
         )
-    numbers = single_rows(released, allocation, options.weight, options.bootstrap)
-    opened = open_released(released, allocation, list(used), weight=options.weight, numbers=numbers)
+    rows = single_rows(released, allocation, options.weight, options.bootstrap)
+    public = dict.fromkeys(name for asked in sets for name in asked.numbers)
+    numbers = list(dict.fromkeys([*rows, *public]))
+    with told_apart_from_categories(public):
+        opened = open_released(released, allocation, list(categories), weight=options.weight, numbers=numbers)
     found = []
-    for designs in sets:
-        names = [design.name for design in designs]
-        estimate = moment_from_cells(compacted(opened.cells(*names), designs), designs, options.target)
+    for asked in sets:
+        designs, codes = asked.opened(opened)
+        require_products_in_range(designs)
+        cells = Cells(codes, opened.rows, opened.weights, opened.squares)
+        estimate = moment_from_cells(compacted(cells, designs), designs, options.target)
         require_signal(estimate.label, estimate.standard_error, largest_moment(designs), options.noise_limit)
         if options.bootstrap is not None:
             (replicates,) = options.bootstrap.replicates(
-                _value, opened.cells(*names), designs, options.target, np.array([estimate.value])
+                _value, cells, designs, options.target, np.array([estimate.value])
             )
             estimate = replace(estimate, bootstrap=replicates)
         found.append(replace(estimate, notes=(*estimate.notes, *opened.notes)))

@@ -18,7 +18,8 @@ from budget_opt.allocation.build import implemented_log_inflations
 from budget_opt.errors import InputError
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.planning import precision
-from budget_opt.estimators.planning.standardizing import Units, errors, guesses, scale_of
+from budget_opt.estimators.planning.inside_cluster import crossed_excess
+from budget_opt.estimators.planning.standardizing import Units, errors, guesses, scale_of_moment
 from budget_opt.model.by_moment import ByMoment
 from budget_opt.tables.printing import plain_text
 from budget_opt.tables.rows import Rows
@@ -167,10 +168,10 @@ class Asked:
 def plan(allocation: Allocation, n: int, asked: Asked = Asked()) -> Plan:
     """The expected errors of every moment of the allocation at `n` rows."""
     stated = [moment.stated for moment in allocation.moments]
-    scales = [scale_of([allocation[name].declared for name in moment.attributes]) for moment in stated]
+    scales = [scale_of_moment(moment, allocation.question) for moment in stated]
     guessed = guesses(stated, scales, asked.guess, asked.units)
     wanted = errors(stated, scales, asked.wanted_error, asked.units, "wanted_error")
-    inflations = implemented_log_inflations(allocation.question, allocation.attributes)
+    inflations = implemented_log_inflations(allocation.question, allocation.blocks)
     moments = tuple(
         _planned(_Case(allocation, moment, n, scales[k], guessed[k], wanted[k], float(inflations[k])), asked)
         for k, moment in enumerate(allocation.moments)
@@ -196,13 +197,17 @@ class _Case:
 
     @property
     def excess(self) -> float | None:
-        """VI - 1; None where a double cannot carry it."""
-        return precision.excess_of(self.log_inflation)
+        """VI - 1, in a cluster with what the guess adds to it; None where a double cannot carry it."""
+        excess = precision.excess_of(self.log_inflation)
+        if excess is None:
+            return None
+        return excess + crossed_excess(self.allocation, self.moment, self.guess or 0.0)
 
     @property
     def silent(self) -> list[str]:
         """Attributes of which nothing is released."""
-        return [name for name in self.moment.attributes if self.allocation[name].sampler is None]
+        names = self.allocation.question.attributes_in(self.moment.stated)
+        return [name for name in names if not self.allocation[name].is_released]
 
 
 def _planned(case: _Case, asked: Asked) -> PlannedMoment:

@@ -91,6 +91,9 @@ def _legend(plan: Plan) -> str:
         "error: the standard error in standard deviations of the scores, multiplied over the attributes "
         "(of a pair: of a correlation), from the population; from the data: from the original table's value"
     )
+    together = [moment.label for moment in plan.allocation.moments if moment.touches_twice]
+    if together:
+        legend += f"; the retention of {', '.join(together)} is that of functions of a cluster"
     if any(moment.power is not None for moment in plan.moments):
         legend += f"; power: of the two-sided test at {100 * (1 - plan.level):.4g} % that there is none"
     if any(moment.wanted_error is not None for moment in plan.moments):

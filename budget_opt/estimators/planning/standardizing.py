@@ -13,6 +13,7 @@ from budget_opt.model.arguments import require_number
 from budget_opt.model.by_moment import by_moment, told_apart
 from budget_opt.model.declared import Declared
 from budget_opt.model.moment import CrossMoment
+from budget_opt.model.problem import Problem
 
 Units = Literal["standardized", "scores"]
 """Of a guess or an error: in products of standard deviations (of a pair: a correlation), or of the scores."""
@@ -32,11 +33,20 @@ def scale_of(declared: Sequence[Declared]) -> float | None:
     return scale if len(known) == len(deviations) and 0 < scale < math.inf else None
 
 
+def scale_of_moment(moment: CrossMoment, problem: Problem) -> float | None:
+    """The same for the attributes of a moment; None with a public column, whose spread no problem states."""
+    names = problem.attributes_in(moment)
+    if len(names) < len(moment.attributes):
+        return None
+    return scale_of([problem.attribute(name) for name in names])
+
+
 def _deviation(declared: Declared) -> float | None:
     if declared.score_values is None:
         return None
     f = np.array(declared.score_values)
-    share = np.ones(f.size) if declared.marginal is None else np.array(declared.marginal)
+    believed = declared.believed_shares
+    share = np.ones(f.size) if believed is None else np.array(believed)
     share = share / share.sum()
     centred = f - share @ f
     size = np.abs(centred).max()  # squares of scores may leave the doubles

@@ -8,6 +8,7 @@ given the record, so
     E[prod_m h_m(y_m) | x] = prod_m f_m(x_m),   h_m = Channel.unbiased(f_m)   (DESIGN 2.1)
 
 and the mean over the rows of prod h_m is unbiased for that of prod f_m, of any record and any joint law.
+Members of one cluster have one h, a function of all their reports, for the product of their f_m (DESIGN 2.9).
 `Features` holds what least squares and its errors are made of, with weights W1, W2 of DESIGN 2.3:
 
     first    mean of the unbiased F_ab                    sum W1 F^ / sum W1
@@ -21,13 +22,15 @@ of k indicators k + 1 products of two remain of (k + 1)(k + 2) / 2, and as few o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
-from budget_opt.estimators.channels import Channel, FloatArray
+from budget_opt.errors import InputError
+from budget_opt.estimators.channels import Channel, FloatArray, along_all, axes_of_blocks
 from budget_opt.estimators.releases.counting import Cells
 from budget_opt.tables.counting import AnyCodes
 
@@ -36,6 +39,8 @@ Functions = Mapping[str, FloatArray]
 Places = np.ndarray[tuple[int, ...], np.dtype[np.intp]]
 _ROOM = 2**22
 """Doubles of features held at a time (32 MB)."""
+LARGEST_TABLE = 2**18
+"""Cells of the joint table of the members of a cluster: one function of them is kept a product (2 MB)."""
 
 
 @dataclass(frozen=True)
@@ -153,19 +158,38 @@ def _is_zero(functions: Functions) -> bool:
     return any(not values.any() for values in functions.values())
 
 
-def _reported(functions: Functions, channels: Sequence[Channel]) -> list[tuple[int, FloatArray]]:
-    """The unbiased functions of the reports, with the place of their codes."""
-    return [
-        (place, channel.unbiased(functions[channel.name]))
-        for place, channel in enumerate(channels)
-        if channel.name in functions
-    ]
+Reported = list[tuple[tuple[int, ...], FloatArray]]
+"""Functions of the reports, each with the places of the codes that it is of."""
 
 
-def _values(report: Sequence[tuple[int, FloatArray]], codes: Sequence[AnyCodes]) -> FloatArray | float:
+def _reported(functions: Functions, channels: Sequence[Channel]) -> Reported:
+    """The unbiased functions of the reports: one for each attribute, or for the members of a cluster."""
+    named = [place for place, channel in enumerate(channels) if channel.name in functions]
+    members = [channels[place] for place in named]
+    found: Reported = []
+    for axes in axes_of_blocks(members):
+        block = [members[axis] for axis in axes]
+        _require_room(block)
+        product: FloatArray = reduce(np.multiply.outer, [functions[one.name] for one in block])
+        found.append((tuple(named[axis] for axis in axes), along_all(Channel.unbiased, block, product)))
+    return found
+
+
+def _require_room(members: Sequence[Channel]) -> None:
+    """`InputError` where the joint function of members of one cluster would be too large."""
+    cells = math.prod(one.cardinality for one in members)
+    if len(members) > 1 and cells > LARGEST_TABLE:
+        raise InputError(
+            f"formula: {' and '.join(one.name for one in members)} are members of one cluster, so that "
+            f"products of theirs are corrected through their joint table, which has {cells:,} cells; at most "
+            f"{LARGEST_TABLE:,} can be. Use at most one of them, or fewer."
+        )
+
+
+def _values(report: Reported, codes: Sequence[AnyCodes]) -> FloatArray | float:
     values: FloatArray | float = 1.0
-    for place, function in report:
-        values = values * function[codes[place]]
+    for places, function in report:
+        values = values * function[tuple(codes[place] for place in places)]
     return values
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -71,7 +71,7 @@ def grid_of(opened: Opened, functions: Sequence[Functions], outcome: npt.NDArray
     first, second = (once if part is None else part for part in (cells.weights, cells.squares))
     size = math.prod(shape)
     reported = opened.channels[places[name]]
-    swapped = Channel(name, reported.retention, reported.background[np.argsort(outcome)])
+    swapped = replace(reported, background=reported.background[np.argsort(outcome)])
     return Grid(
         channels=(*covariates, swapped),
         design=_design(functions, covariates, public, values),

@@ -19,12 +19,14 @@ term, and the same maximum. With the derivatives L_beta, L_pi of L and v = p(1 |
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
 
 from budget_opt.estimators.channels import Channel, FloatArray, along_all
+from budget_opt.estimators.layout import layout_of
 from budget_opt.estimators.regression.grid import Grid
 from budget_opt.estimators.regression.symmetric import solved
 
@@ -120,11 +122,14 @@ def information_at(grid: Grid, view: View, active: FloatArray) -> Information:
     heavy = by_beta * weight[..., None]
     bent = point.shares * view.leaning * spread * (1 - 2 * view.ones)
     own = _rows(heavy).T @ _rows(by_beta) - _weighted(design, bent)
-    reported = Channel.spread(grid.channels[-1], _both(view.ones), -2)  # P(report of the outcome | z)
-    shared = along_all(Channel.expected, grid.covariates, heavy) * reported[..., None]
+    paths = _paths(grid, view)
+    shared = sum(
+        (along_all(Channel.expected, path.covariates, heavy) * path.reported[..., None] for path in paths),
+        np.zeros(()),
+    )
     scale = point.shares * active
     crossed = scale[..., None] * (shared.sum(axis=-3) - (view.leaning * spread)[..., None] * design)
-    relative, explained = _shares_solved(grid, weight, reported, scale, view.gradient * active, crossed)
+    relative, explained = _shares_solved(grid, weight, paths, scale, view.gradient * active, crossed)
     profile = own - _rows(crossed).T @ _rows(explained)
     score = beta_gradient(grid, view) - _summed(crossed, relative)
     return Information((profile + profile.T) / 2, score, relative, explained, by_beta)
@@ -132,11 +137,40 @@ def information_at(grid: Grid, view: View, active: FloatArray) -> Information:
 
 def report_scores(grid: Grid, view: View, information: Information) -> FloatArray:
     """The derivative of log L(t) by beta less what the shares explain of it, for every report."""
-    reported = Channel.spread(grid.channels[-1], _both(view.ones), -2)
     scaled = (view.point.shares[..., None] * information.explained)[..., None, :, :]
-    explained = along_all(Channel.spread, grid.covariates, scaled * reported[..., None])
-    scores = information.by_beta - explained
+    explained = sum(
+        (
+            along_all(Channel.spread, path.covariates, scaled * path.reported[..., None])
+            for path in _paths(grid, view)
+        ),
+        np.zeros(()),
+    )
+    scores: FloatArray = information.by_beta - explained
     return np.divide(scores, view.law[..., None], out=np.zeros_like(scores), where=view.law[..., None] > 0)
+
+
+@dataclass(frozen=True)
+class _Path:
+    """A term of P(reports | z): P(those of the covariates | z) times `reported`, (r_1, .., r_k, 2, G)."""
+
+    covariates: tuple[Channel, ...]
+    reported: FloatArray
+
+
+def _paths(grid: Grid, view: View) -> tuple[_Path, ...]:
+    """P(reports | z) as terms whose sum it is: one where the outcome is in no cluster with a covariate.
+
+    Of an outcome in one cluster with covariates T, L I p(t | z) + (1 - L) q_T q(t) is
+    (L I + (1 - L) q_T) q(t) + I L (p(t | z) - q(t)).
+    """
+    outcome, both = grid.channels[-1], _both(view.ones)
+    if outcome.cluster is None or all(one.cluster != outcome.cluster for one in grid.covariates):
+        return (_Path(grid.covariates, Channel.spread(outcome, both, -2)),)
+    noise = np.broadcast_to(outcome.background[:, None], both.shape)
+    opened = tuple(
+        replace(one, retention=1.0) if one.cluster == outcome.cluster else one for one in grid.covariates
+    )
+    return _Path(grid.covariates, noise), _Path(opened, outcome.retention * (both - noise))
 
 
 def _both(ones: FloatArray) -> FloatArray:
@@ -159,17 +193,15 @@ def _weighted(design: FloatArray, weights: FloatArray) -> FloatArray:
 def _shares_solved(
     grid: Grid,
     weight: FloatArray,
-    reported: FloatArray,
+    paths: Sequence[_Path],
     scale: FloatArray,
     gradient: FloatArray,
     crossed: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """I_pipi^-1 of the gradient and of I_pibeta; block by block, since public columns do not mix."""
     size, blocks = grid.patterns, grid.first.shape[-1]
-    matrix: FloatArray = np.ones((1, 1))
-    for channel in grid.covariates:
-        matrix = np.asarray(np.kron(matrix, _matrix(channel)), dtype=np.float64)
-    weight, reported = weight.reshape(size, 2, blocks), reported.reshape(size, 2, blocks)
+    terms = [(_matrix(path.covariates), path.reported.reshape(size, 2, blocks)) for path in paths]
+    weight = weight.reshape(size, 2, blocks)
     right = np.concatenate([gradient[..., None], crossed], axis=-1).reshape(size, blocks, -1)
     scale = scale.reshape(size, blocks)
     found = np.empty_like(right)
@@ -177,7 +209,13 @@ def _shares_solved(
         part = slice(start, start + max(1, _ROOM // size**2))
         inner = np.zeros((scale[:, part].shape[1], size, size))
         for outcome in (0, 1):
-            left = (scale[:, part] * reported[:, outcome, part]).T[:, :, None] * matrix
+            left = sum(
+                (
+                    (scale[:, part] * reported[:, outcome, part]).T[:, :, None] * matrix
+                    for matrix, reported in terms
+                ),
+                np.zeros(()),
+            )
             inner += (left * weight[:, outcome, part].T[:, None, :]) @ left.transpose(0, 2, 1)
         inner += np.eye(size) * (scale[:, part] == 0).T[:, None, :]
         found[:, part] = np.linalg.solve(inner, right[:, part].transpose(1, 0, 2)).transpose(1, 0, 2)
@@ -185,6 +223,15 @@ def _shares_solved(
     return shaped[..., 0], shaped[..., 1:]
 
 
-def _matrix(channel: Channel) -> FloatArray:
-    """P of one channel, rows by the truth."""
-    return channel.expected(np.eye(channel.cardinality), 0)
+def _matrix(covariates: Sequence[Channel]) -> FloatArray:
+    """P of all covariates, rows by the truth, in the order of their cells."""
+    layout = layout_of(covariates)
+    matrix: FloatArray = np.ones((1, 1))
+    for channel in layout.blocks:
+        own = channel.expected(np.eye(channel.cardinality), 0)
+        matrix = np.asarray(np.kron(matrix, own), dtype=np.float64)
+    if len(layout.blocks) == len(covariates):
+        return matrix
+    cells = np.arange(len(matrix)).reshape([channel.cardinality for channel in covariates])
+    order = np.argsort(layout.joined(cells).reshape(-1))
+    return matrix[np.ix_(order, order)]

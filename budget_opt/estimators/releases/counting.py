@@ -83,12 +83,12 @@ class Counts:
 
     Codes along an axis are in the order of the allocation's categories. `weights` and `squares` are the sums
     of the survey weights and of their squares in each cell, None without. `randomized_as` tells how each
-    attribute was randomized, where that is known, so that releases under different parameters are never
-    added; `weighted_by` is the column of weights. The arrays are copies that nobody can write to. Tables of
-    parts of the rows add up: `first + second`, or `sum`; `to_dict` and `from_dict` carry them from one
-    machine to another. Raises `InputError` for counts that are negative or not whole (any integers will do,
-    lists as well) or add up to 2^63 rows, for one of `weights` and `squares` alone, for sums that no weights
-    have, for other shapes, for masked cells, and for names that are not one an axis.
+    attribute was randomized, and in which cluster, where that is known, so that releases under different
+    parameters are never added; `weighted_by` is the column of weights. The arrays are copies that nobody can
+    write to. Tables of parts of the rows add up: `first + second`, or `sum`; `to_dict` and `from_dict` carry
+    them from one machine to another. Raises `InputError` for counts that are negative or not whole (any
+    integers will do, lists as well) or add up to 2^63 rows, for one of `weights` and `squares` alone, for
+    sums that no weights have, for other shapes, for masked cells, and for names that are not one an axis.
     """
 
     attributes: tuple[str, ...]

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from budget_opt.allocation.allocation import AllocatedAttribute, Allocation
+from budget_opt.allocation.allocation import Allocation
+from budget_opt.allocation.blocks import AllocatedAttribute
 from budget_opt.allocation.columns import other_columns
 from budget_opt.errors import DataError
 from budget_opt.estimators.channels import Channel
+from budget_opt.estimators.layout import layout_of
 from budget_opt.estimators.releases.counting import Cells, Counts
 from budget_opt.tables.binomial import least_of_possible
 from budget_opt.tables.joint_shares import least_share
@@ -61,7 +63,7 @@ def require_possible_shares(
     codes = dict(zip(places, cells.codes, strict=True))
     for name, one in attributes.items():
         counts = np.bincount(codes[name], cells.rows, minlength=one.cardinality)
-        chance = least_of_possible(counts, one.other_probability, one.truth_probability)
+        chance = least_of_possible(counts, one.other_probabilities, one.truth_probabilities)
         if chance <= FALSE_ALARM / 2 / len(attributes):
             raise DataError(
                 f"column {name!r}: the shares of its categories are impossible after this randomization, "
@@ -80,9 +82,10 @@ def require_possible_table(counts: Counts, channels: Sequence[Channel], columns:
     axes = len(channels)
     if axes == 1 or counts.rows.size > LARGEST_JUDGED:
         return
-    kept = [((1 - one.retention) / one.cardinality, one.retention) for one in channels]
+    layout = layout_of(channels)
+    kept = [((1 - one.retention) * one.background, one.retention) for one in layout.blocks]
     alarm = FALSE_ALARM / 2 / (columns * math.comb(columns, axes))
-    if not least_share(counts.rows, kept, alarm).is_possible:
+    if not least_share(layout.joined(counts.rows), kept, alarm).is_possible:
         raise DataError(
             f"the joint table of {' x '.join(counts.attributes)}: is impossible after this randomization, "
             f"whatever the original values (chance at most {FALSE_ALARM:g}). Is this the released table, "

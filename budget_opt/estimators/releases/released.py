@@ -21,6 +21,8 @@ from budget_opt.estimators.releases.fit import (
 )
 from budget_opt.estimators.releases.naming import require_distinct, require_known, require_weight
 from budget_opt.estimators.releases.reading import ReadRows, Wanted, read_rows
+from budget_opt.mechanisms.background_sampler import BackgroundSampler
+from budget_opt.mechanisms.sampler import Sampler
 from budget_opt.model.domain import Label
 from budget_opt.tables.counting import AnyCodes, IntArray
 from budget_opt.tables.public_columns import SMALLEST_WEIGHT
@@ -151,11 +153,25 @@ def require_table(allocation: Allocation, names: Sequence[str]) -> None:
 
 
 def randomized_as(attribute: AllocatedAttribute) -> str:
-    """A digest of all that a code of this attribute means: its name, its categories and its matrix."""
-    sampler = attribute.sampler
-    matrix = None if sampler is None else [sampler.bits, str(sampler.q)]
-    meant = [attribute.name, list(attribute.domain.labels), matrix]
+    """A digest of all that a code of this attribute means: its name, its categories and its matrix.
+
+    Of a member of a cluster also the cluster's members with their categories, which share the matrix: the
+    same columns randomized one by one, or with another partner, are another release.
+    """
+    part = attribute.part
+    meant: list[object] = [attribute.name, list(attribute.domain.labels), _integers(part.sampler)]
+    if part.is_cluster:
+        meant.append([[one.name, list(one.domain.labels)] for one in part.members])
     return hashlib.sha256(json.dumps(meant).encode()).hexdigest()[:16]
+
+
+def _integers(sampler: Sampler | BackgroundSampler | None) -> list[object] | None:
+    """What the matrix is made of; decimal strings, since they may pass 2^53."""
+    if sampler is None:
+        return None
+    if isinstance(sampler, BackgroundSampler):
+        return [sampler.bits, [str(count) for count in sampler.counts]]
+    return [sampler.bits, str(sampler.q)]
 
 
 def _require_names(names: Sequence[str], numbers: Sequence[str], allocation: Allocation) -> None:

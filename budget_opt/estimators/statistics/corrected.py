@@ -8,7 +8,8 @@ the table or of its margins (indicators of truths, h_A the products of h over th
     data        Cov = sum t2 (h_A h_B - h_{A and B})               only the reports are random
 
 both without bias. An attribute named in A and in B asks for `Channel.squared`, one named in one of them for
-`Channel.corrected`, one in none for the sum: no covariance matrix is formed. Every array may have further
+`Channel.corrected`, one in none for the sum: no covariance matrix is formed. (Of a cluster A and B may name
+different members: `_products_of`.) Every array may have further
 axes at its end, one table a place: a simulation of 10,000 releases is one call.
 """
 
@@ -21,7 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.channels import Channel, FloatArray, along_all
+from budget_opt.estimators.channels import Channel, FloatArray, along_all, axes_of_blocks
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.intervals.errors_of_means import is_randomized
 from budget_opt.estimators.joint.cell_errors import least_variances
@@ -92,13 +93,9 @@ class CorrectedTable:
     def covariances(self, first: Sequence[int], second: Sequence[int]) -> FloatArray:
         """Cov of the cell of the attributes `first` and that of `second`, for every cell of both together."""
         table = self.squares
-        for axis, channel in enumerate(self.channels):
-            if axis in first and axis in second:
-                table = channel.squared(table, axis)
-            elif axis in first or axis in second:
-                table = channel.corrected(table, axis)
-            else:
-                table = table.sum(axis=axis, keepdims=True)
+        for axes in axes_of_blocks(self.channels):
+            one, other = ([axis for axis in axes if axis in named] for named in (first, second))
+            table = _products_of(table, self.channels, axes, (one, other))
         if self.target == "data":
             return table - self.margin(*first, *second).corrected_squares
         return self.centred(table, self.margin(*first), self.margin(*second))
@@ -130,6 +127,40 @@ class CorrectedTable:
             spread = (self.squares * (h - mean) ** 2).sum(axis=self.axes)
             variance = spread * (self.n / (self.n - 1))
         return np.maximum(variance, np.maximum(least, 0.0))
+
+
+def _products_of(
+    table: FloatArray,
+    channels: Sequence[Channel],
+    axes: Sequence[int],
+    named: tuple[Sequence[int], Sequence[int]],
+) -> FloatArray:
+    """sum_y t(y) h_A(y) h_B(y) along the axes of one block, of which A and B name some each.
+
+    With h_A = (1{y agrees with A} - u_A) / lambda, u_A = (1 - lambda) q_A, and t_A the sums of t over all
+    axes but those of A: (t_AB - u_A t_B - u_B t_A + u_A u_B t_0) / lambda^2 where both name some, which is
+    `Channel.squared` where they name the same.
+    """
+
+    def summed(kept: Sequence[int]) -> FloatArray:
+        sums: FloatArray = table.sum(axis=tuple(axis for axis in axes if axis not in kept), keepdims=True)
+        return sums
+
+    def lost(kept: Sequence[int]) -> FloatArray:
+        law = np.full((1,) * table.ndim, 1 - channels[axes[0]].retention)
+        for axis in kept:
+            law = law * channels[axis].background.reshape([-1 if m == axis else 1 for m in range(table.ndim)])
+        return law
+
+    first, second = named
+    kept = channels[axes[0]].retention
+    both = summed([*first, *second])
+    if not first and not second:
+        return both
+    if not first or not second:
+        return (both - lost([*first, *second]) * summed([])) / kept
+    crossed = lost(first) * summed(second) + lost(second) * summed(first)
+    return (both - crossed + lost(first) * lost(second) * summed([])) / kept**2
 
 
 def corrected_table(counts: Counts, channels: Sequence[Channel], target: Target) -> CorrectedTable:

@@ -9,6 +9,9 @@ products of the psi of every set of two or more attributes, and these are uncorr
                             of two or more attributes: (r-1)(c-1) of them for two; all 1 where lambda = 1
     survey weights          the eigenvalues of diag(v) K diag(v), v = sqrt(t2 n') over the cells of the
                             reports, K = prod (1 + kappa_m) - 1 - sum kappa_m  (Rao and Scott 1981)
+    members of one cluster  their reports are not independent of each other even where the attributes are: the
+                            eigenvalues of Psi^T diag(v^2) Psi, Psi(y, i) = (h_i(y) - prod pi - sum_m (h_m(y)
+                            - pi_m) prod of the others' pi) / sqrt(prod pi) the influence of a report on d_i
 """
 
 from __future__ import annotations
@@ -16,17 +19,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.channels import Channel, FloatArray
+from budget_opt.estimators.channels import Channel, FloatArray, along_all
 from budget_opt.estimators.statistics.smoothing import positive_part
 
 LARGEST_KERNEL = 1024
 """Cells up to which the eigenvalues of survey-weighted tables are computed (8 MB, a second)."""
 LARGEST_TRACES = 16_384
+LARGEST_INFLUENCE = 4096
+"""Cells with members of one cluster: a matrix of their squares is held (134 MB)."""
 _ROWS = 256
 
 
@@ -95,6 +101,49 @@ def weights_of_survey(margins: Sequence[Margin], squares: FloatArray, effective:
         second += float((block * block).sum())
     freedoms = max(round(first**2 / second), 1)
     return np.full(freedoms, first / freedoms)
+
+
+def weights_of_clusters(
+    margins: Sequence[Margin], channels: Sequence[Channel], chances: FloatArray
+) -> FloatArray:
+    """The weights where members of one cluster take part; `chances` are v^2, of the reports' shape.
+
+    Above 1,024 cells as many equal ones as give the same mean and variance; `InputError` above 4,096.
+    """
+    cells = chances.size
+    if cells > LARGEST_INFLUENCE:
+        raise InputError(
+            f"independence_test: {cells:,} cells, some of them of members of one cluster, are more than "
+            f"{LARGEST_INFLUENCE:,}. Test fewer attributes, or at most one of each cluster."
+        )
+    influence = _influence(margins, channels)
+    weighted: FloatArray = influence.T @ (chances.reshape(-1, 1) * influence)
+    if cells <= LARGEST_KERNEL:
+        return _at_least_0(np.linalg.eigvalsh(weighted)[-freedoms_of(margins) :])
+    first, second = float(np.trace(weighted)), float(np.vdot(weighted, weighted))
+    freedoms = max(round(first**2 / second), 1)
+    return np.full(freedoms, first / freedoms)
+
+
+def _influence(margins: Sequence[Margin], channels: Sequence[Channel]) -> FloatArray:
+    """Psi, a row a report and a column a cell of truths that can be."""
+    shape = tuple(channel.cardinality for channel in channels)
+    cells = math.prod(shape)
+    expected = reduce(np.multiply.outer, [margin.expected for margin in margins]).reshape(-1)
+    can_be = expected > 0
+    product = reduce(np.multiply.outer, [margin.truths for margin in margins]).reshape(-1)
+    influence = along_all(Channel.unbiased, channels, np.eye(cells).reshape(*shape, cells)) - product
+    codes = np.indices(shape).reshape(len(shape), -1)
+    for m, margin in enumerate(margins):
+        others = reduce(
+            np.multiply.outer,
+            [np.ones_like(one.truths) if one is margin else one.truths for one in margins],
+        ).reshape(-1)
+        h = margin.channel.unbiased(np.eye(margin.truths.size), 0) - margin.truths
+        along = [-1 if axis == m else 1 for axis in range(len(shape))]
+        influence -= (h[:, codes[m]] * others).reshape(*along, cells)
+    whole: FloatArray = influence.reshape(cells, cells)[:, can_be] / np.sqrt(expected[can_be])
+    return whole
 
 
 def _at_least_0(eigenvalues: npt.NDArray[np.floating]) -> FloatArray:

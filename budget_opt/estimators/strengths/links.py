@@ -10,11 +10,11 @@ whatever basis psi is taken. For two scored attributes it is |correlation|; for 
 (1946: |T|^2 is chi-square / n, and at most min(d)); for a scored and a nominal one the correlation ratio; all
 of these lie in [0, 1]. For more scored attributes it is the size of the standardized cross-moment; with
 nominal ones among them the scale is a convention, and such strengths may exceed 1. For one attribute it is
-the distance of its marginal from the uniform background, as of a goodness-of-fit test:
-sqrt(sum (p - 1/r)^2 r / (r - 1)).
+the distance of its marginal from the background q that replaced cells are drawn from, as of a goodness-of-fit
+test: sqrt(sum (p - q)^2 / q / (1 / min q - 1)), with the uniform one sqrt(sum (p - 1/r)^2 r / (r - 1)).
 
 Every one of these is multiplied by the retention R_S when the data are randomized and the scale (the
-standard deviations, the shares) is kept (DESIGN 2.2).
+standard deviations, the shares) is kept, at most one attribute of a cluster taking part (DESIGN 2.2, 2.9).
 """
 
 from __future__ import annotations
@@ -36,11 +36,13 @@ _ROUNDING = 1e-12
 class Axis:
     """One attribute of a table: `share` of its categories (>= 0, sum 1), and `scores`, None for nominal ones.
 
-    A category with share 0 is taken as one that does not occur.
+    A category with share 0 is taken as one that does not occur. `background` q has shares above 0, and is
+    None for the uniform one.
     """
 
     share: FloatArray
     scores: tuple[float, ...] | None
+    background: FloatArray | None = None
 
     @cached_property
     def standardized(self) -> FloatArray | None:
@@ -97,8 +99,10 @@ def link(shares: FloatArray, axes: Sequence[Axis], variance: float = 0.0, noise_
     `noise_levels` of what noise alone would give, as root mean squares, is 0.
     """
     if len(axes) == 1:
-        r = shares.size
-        tensor, energy, scale = (shares - 1 / r) * math.sqrt(r), float(r * r), math.sqrt(r - 1)
+        stated = axes[0].background
+        q = np.full(shares.size, 1 / shares.size) if stated is None else stated
+        tensor, energy = (shares - q) / np.sqrt(q), float(np.sum(1 / q))
+        scale = math.sqrt(1 / float(q.min()) - 1)
     else:
         freedoms = sorted(axis.freedom for axis in axes)
         if freedoms[0] == 0:

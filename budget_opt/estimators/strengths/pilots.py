@@ -27,6 +27,7 @@ from budget_opt.estimators.releases.counting import FloatArray
 from budget_opt.estimators.strengths.links import Axis, Link, link
 from budget_opt.mechanisms.discrete_laplace import Below, discrete_laplace, noise_variance
 from budget_opt.mechanisms.exact import exact
+from budget_opt.model.background import background_shares
 from budget_opt.model.by_moment import told_apart
 from budget_opt.tables.counting import AnyCodes, IntArray, joint_counts
 
@@ -49,6 +50,11 @@ def weighted_moments(problem: Problem) -> tuple[tuple[str, ...], ...]:
     if not weighted:
         raise InputError("problem: has no moment with a weight above 0. State those whose links may matter.")
     for moment, name in zip(weighted, told_apart(weighted), strict=True):
+        if len(problem.attributes_in(moment)) < len(moment.attributes):
+            raise InputError(
+                f"problem: {name} has a public column, and strengths are of links between attributes. Give "
+                "the moment a weight of 0 while they are measured."
+            )
         cells = _cells(problem, moment.attributes)
         if cells > LARGEST_TABLE:
             raise InputError(
@@ -106,13 +112,17 @@ def links_of(
     used = dict.fromkeys(name for names in tables for name in names)
     shares = {names: counts / n for names, counts in tables.items()}
     axes = {
-        name: Axis(_marginal(name, shares, variance, noise_levels), problem.attribute(name).score_values)
-        for name in used
+        name: _axis(problem.attribute(name), _marginal(name, shares, variance, noise_levels)) for name in used
     }
     return {
         names: link(table, [axes[name] for name in names], variance, noise_levels)
         for names, table in shares.items()
     }
+
+
+def _axis(attribute: Attribute, share: FloatArray) -> Axis:
+    weights = attribute.background_weights
+    return Axis(share, attribute.score_values, None if weights is None else background_shares(weights))
 
 
 @dataclass(frozen=True)

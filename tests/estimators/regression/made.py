@@ -23,8 +23,12 @@ def opened_of(
     scores: Scores,
     *,
     categories: bool = False,
+    clusters: Mapping[str, str] | None = None,
 ) -> Opened:
-    """The formula on a joint table whose axes are those of `retentions`, in their order."""
+    """The formula on a joint table whose axes are those of `retentions`, in their order.
+
+    `clusters` names the cluster of the members of some.
+    """
     model = model_of(formula, list(retentions), categories=categories)
     table = counts if isinstance(counts, Counts) else Counts(tuple(retentions), counts)
     axes = {}
@@ -32,7 +36,8 @@ def opened_of(
         given = scores.get(name, range(r))
         axes[name] = Axis(name, tuple(range(r)), None if given is None else np.array(given, dtype=float))
     channels = tuple(
-        Channel(name, retentions[name], uniform(len(axes[name].labels))) for name in model.attributes
+        Channel(name, retentions[name], uniform(len(axes[name].labels)), cluster=(clusters or {}).get(name))
+        for name in model.attributes
     )
     cells = table.marginal(*model.attributes).cells
     return Opened(formula, model, columns_of(model, axes, formula), axes, channels, cells, ())

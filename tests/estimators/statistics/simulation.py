@@ -21,7 +21,10 @@ def channels_of(shape: Sequence[int], retentions: Sequence[float]) -> tuple[Chan
 
 
 def designs(channels: Sequence[Channel]) -> list[Design]:
-    return [Design(one.name, one.retention, one.background, np.zeros(one.cardinality)) for one in channels]
+    return [
+        Design(one.name, one.retention, one.background, np.zeros(one.cardinality), cluster=one.cluster)
+        for one in channels
+    ]
 
 
 def releases(

@@ -13,7 +13,7 @@ import math
 import numpy as np
 import pytest
 
-from budget_opt.estimators.channels import FloatArray
+from budget_opt.estimators.channels import Channel, FloatArray
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.statistics.corrected import CorrectedTable
 from tests.estimators.release_model import skewed, sparse
@@ -74,6 +74,32 @@ def test_r30_intervals_of_associated_attributes_cover(
     kind: str, retentions: tuple[float, ...], target: Target
 ) -> None:
     judge(kind, strong((3, 3)), retentions, 20_000, target, (0.94, 0.96))
+
+
+MEMBERS = tuple(
+    Channel(name, 0.5, np.array(background), cluster="a + b")
+    for name, background in (("a", [0.5, 0.3, 0.2]), ("b", [0.2, 0.2, 0.6]))
+)
+"""Both attributes in one cluster, with backgrounds that their shares are far from."""
+
+
+@pytest.mark.parametrize("target", ["population", pytest.param("data", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_r30_intervals_of_members_of_a_cluster_cover(kind: str, target: Target) -> None:
+    """Cramer's V, mutual information and entropy, where the attributes are associated."""
+    shares = strong((3, 3))
+    truth, table = releases(shares, MEMBERS, 20_000, target, np.random.default_rng(7))
+    compare(kind, table, theta(kind, truth), (0.94, 0.96), 0.1, (0.93, 1.07))
+
+
+@pytest.mark.slow
+@TARGETS
+@pytest.mark.parametrize("kind", ["information", "phi^2"])
+def test_r30_intervals_hold_for_independent_members_of_a_cluster(kind: str, target: Target) -> None:
+    """Where the released table alone would show an association."""
+    shares = independent((3, 3))
+    truth, table = releases(shares, MEMBERS, 20_000, target, np.random.default_rng(8))
+    compare(kind, table, theta(kind, truth), (0.95, 0.99), 0.1, (1.0, 1.5))
 
 
 @pytest.mark.slow
