@@ -1,4 +1,4 @@
-"""Which moments and attributes a figure shows when there are more than fit."""
+"""Which moments and blocks a figure shows when there are more than fit."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def chosen_moments(moments: Sequence[AllocatedMoment], largest: int = LARGEST) -
     return _chosen([_urgency(moment) for moment in moments], largest)
 
 
-def chosen_attributes(allocation: Allocation, largest: int = LARGEST) -> Chosen:
+def chosen_blocks(allocation: Allocation, largest: int = LARGEST) -> Chosen:
     """Those with the most epsilon."""
-    return _chosen([(-attribute.epsilon,) for attribute in allocation.attributes], largest)
+    return _chosen([(-block.epsilon,) for block in allocation.blocks], largest)
 
 
 def others_in_words(count: int, noun: str) -> str:

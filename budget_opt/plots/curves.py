@@ -16,7 +16,7 @@ from budget_opt.plots.style import COLOURS, DARK, DASHES, axes, axis_words, fini
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from budget_opt.allocation import AllocatedAttribute, Allocation
+    from budget_opt.allocation import AllocatedBlock, Allocation
 
 CARDINALITIES = (2, 3, 5, 10)
 MOST_CURVES = len(DASHES)
@@ -28,16 +28,17 @@ MOST_NAMED = 4
 
 
 def retention_curves(
-    cardinalities: Sequence[int] | None = None,
+    cardinalities: Sequence[float] | None = None,
     largest: float | None = None,
     ax: Axes | None = None,
     allocation: Allocation | None = None,
 ) -> Axes:
     """Retention against epsilon (nats, 0 to `largest`), one curve a number of categories r.
 
-    The attributes of an `allocation` are points with their names, on curves of their own cardinalities unless
-    others are asked for; those that are not released share a label, and so do many at one place. Where they
-    are too many for labels, those with the most epsilon have one.
+    The attributes and clusters of an `allocation` are points with their names, on curves of their own
+    cardinalities (the effective ones, where a background is not uniform) unless others are asked for; those
+    that are not released share a label, and so do many at one place. Where they are too many for labels,
+    those with the most epsilon have one.
     """
     ax = axes(ax, width=6.4 if allocation is None else 7.6, height=4.2)
     if cardinalities is None:
@@ -51,7 +52,7 @@ def retention_curves(
             color=COLOURS[i % len(COLOURS)],
             linestyle=DASHES[i % len(DASHES)],
             linewidth=1.6,
-            label=f"{r} categories" if i == 0 else f"{r}",
+            label=f"{r:.7g} categories" if i == 0 else f"{r:.7g}",
         )
     highest = float(retention(largest, min(cardinalities)))
     ax.set(ylim=(0, 1 if allocation is None else min(1.0, math.ceil(10 * highest) / 10)), xlim=(0, largest))
@@ -59,17 +60,17 @@ def retention_curves(
     legend_above(ax, columns=6)
     quiet(ax)
     if allocation is not None:
-        _draw_attributes(ax, allocation)
+        _draw_blocks(ax, allocation)
     return finished(ax)
 
 
-def _draw_attributes(ax: Axes, allocation: Allocation) -> None:
-    attributes = allocation.attributes
-    epsilons = [attribute.epsilon for attribute in attributes]
-    kept = [attribute.retention for attribute in attributes]
+def _draw_blocks(ax: Axes, allocation: Allocation) -> None:
+    blocks = allocation.blocks
+    epsilons = [block.epsilon for block in blocks]
+    kept = [block.retention for block in blocks]
     style: dict[str, Any] = {"s": 26, "facecolor": "white", "edgecolor": DARK, "zorder": 4, "clip_on": False}
     ax.scatter(epsilons, kept, **style)
-    groups = _labelled_together(attributes, SAME_PLACE * ax.get_xlim()[1])[: room(ax)]
+    groups = _labelled_together(blocks, SAME_PLACE * ax.get_xlim()[1])[: room(ax)]
     labels = distinct(_label(group) for group in groups)
     side_labels(
         ax,
@@ -80,14 +81,12 @@ def _draw_attributes(ax: Axes, allocation: Allocation) -> None:
     )
 
 
-def _labelled_together(
-    attributes: Sequence[AllocatedAttribute], near: float
-) -> list[list[AllocatedAttribute]]:
+def _labelled_together(blocks: Sequence[AllocatedBlock], near: float) -> list[list[AllocatedBlock]]:
     """Those with most epsilon first; many at one place, and all that are not released, are one group."""
-    places: dict[Any, list[AllocatedAttribute]] = {}
-    for attribute in sorted(attributes, key=lambda one: -one.epsilon):
-        place = (round(attribute.epsilon / near), attribute.cardinality) if attribute.sampler else None
-        places.setdefault(place, []).append(attribute)
+    places: dict[Any, list[AllocatedBlock]] = {}
+    for block in sorted(blocks, key=lambda one: -one.epsilon):
+        place = (round(block.epsilon / near), _effective(block)) if block.is_released else None
+        places.setdefault(place, []).append(block)
     groups = []
     for place, members in places.items():
         together = place is None or len(members) > MOST_NAMED
@@ -95,17 +94,23 @@ def _labelled_together(
     return groups
 
 
-def _label(group: list[AllocatedAttribute]) -> str:
+def _label(group: list[AllocatedBlock]) -> str:
     first, more = group[0], len(group) - 1
     name = label(first.name, LABEL_WIDTH)
-    if first.sampler is None:
+    if not first.is_released:
         return f"{more + 1} not released" if more else f"{name}: not released"
-    return f"{name} + {more} more ({first.cardinality})" if more else f"{name} ({first.cardinality})"
+    r = f"{_effective(first):.7g}"
+    return f"{name} + {more} more ({r})" if more else f"{name} ({r})"
 
 
-def _cardinalities(allocation: Allocation) -> list[int]:
+def _effective(block: AllocatedBlock) -> float:
+    """1 / least background share: the curve that the block is on."""
+    return block.block.effective_cardinality
+
+
+def _cardinalities(allocation: Allocation) -> list[float]:
     """Those of the attributes; of many, a few from the smallest to the largest."""
-    found = sorted({attribute.cardinality for attribute in allocation.attributes})
+    found = sorted({_effective(block) for block in allocation.blocks})
     if len(found) <= MOST_CURVES:
         return found
     return [found[i] for i in np.linspace(0, len(found) - 1, MOST_CURVES).round().astype(int)]

@@ -60,7 +60,7 @@ def retention_matrix(allocation: Allocation, ax: Axes | None = None, largest: in
 
 
 def _shown(allocation: Allocation, largest: int) -> list[int]:
-    order = np.argsort(-allocation.epsilons, kind="stable")
+    order = np.argsort([-attribute.epsilon for attribute in allocation.attributes], kind="stable")
     return sorted(int(m) for m in order[:largest])
 
 

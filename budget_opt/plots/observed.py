@@ -61,7 +61,7 @@ def observed_retentions(report: ReleaseReport, ax: Axes | None = None, largest: 
 
 
 def _draw_row(ax: Axes, row: int, evidence: RetentionEvidence) -> None:
-    predicted = 100 * evidence.predicted_retention
+    predicted = 100 * (evidence.predicted_retention or 0.0)
     observed, error = 100 * (evidence.retention or 0.0), 100 * (evidence.retention_error or 0.0)
     reach = 100 * (evidence.smallest_fault or 0.0)
     ax.barh(row, 2 * reach, 0.62, left=predicted - reach, color=LIGHT, alpha=0.55)
@@ -89,7 +89,7 @@ def _set_view(ax: Axes, shown: list[RetentionEvidence]) -> None:
         return
     centres = np.array([100 * (evidence.retention or 0.0) for evidence in shown])
     errors = np.array([200 * (evidence.retention_error or 0.0) for evidence in shown])
-    predicted = np.array([100 * evidence.predicted_retention for evidence in shown])
+    predicted = np.array([100 * (evidence.predicted_retention or 0.0) for evidence in shown])
     low, high = min(0.0, (centres - errors).min()), max((centres + errors).max(), predicted.max())
     ax.set_xlim(max(low, -100.0) - (2 if low < 0 else 0), min(1.08 * high, 200.0))
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from budget_opt.allocation import Allocation
-    from budget_opt.allocation.allocation import AllocatedAttribute
+    from budget_opt.allocation.blocks import AllocatedAttribute
 
 LARGEST = 12
 """Categories up to which all are shown."""
@@ -26,7 +26,8 @@ LABEL_WIDTH = 18
 def transition_plot(allocation: Allocation, name: str, ax: Axes | None = None) -> Axes:
     """P(report | truth) of the attribute in percent, as the sampler implements it: a row for each truth.
 
-    Of more than 12 categories the first and the last are shown; all others have the same two probabilities.
+    Of more than 12 categories the first and the last are shown; the others are alike where the background is
+    uniform.
     """
     attribute = allocation[name]
     codes = _codes(attribute.cardinality)
@@ -69,8 +70,9 @@ def _codes(cardinality: int) -> list[int | None]:
 
 def _shares(attribute: AllocatedAttribute, codes: list[int | None]) -> np.ndarray:
     """P of the categories shown; NaN in the row and column of those left out."""
-    shares = np.full((len(codes), len(codes)), attribute.other_probability)
-    np.fill_diagonal(shares, attribute.truth_probability)
+    known = [0 if code is None else code for code in codes]
+    shares = np.tile(attribute.other_probabilities[known], (len(codes), 1))
+    np.fill_diagonal(shares, attribute.truth_probabilities[known])
     gaps = [i for i, code in enumerate(codes) if code is None]
     shares[gaps, :] = shares[:, gaps] = np.nan
     return shares
@@ -93,9 +95,15 @@ def _number(share: float) -> str:
 
 def _sentence(attribute: AllocatedAttribute) -> str:
     others = attribute.cardinality - 1
-    truth, other = percent(attribute.truth_probability), percent(attribute.other_probability)
+    truth, other = (_range(of) for of in (attribute.truth_probabilities, attribute.other_probabilities))
     if others == 1:
         split = f"the other category in {other}"
     else:
         split = f"each of the {others:,} other categories in {other}"
     return f"{label(attribute.name)}, epsilon {attribute.epsilon:.4g}: the truth in {truth},\n{split}"
+
+
+def _range(probabilities: np.ndarray) -> str:
+    """One probability, or from the least to the largest, where they depend on the category."""
+    least, most = percent(float(probabilities.min())), percent(float(probabilities.max()))
+    return most if least == most else f"{least} to {most}"

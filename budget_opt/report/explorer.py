@@ -8,8 +8,7 @@ from typing import Any
 
 from budget_opt.mechanisms.exact import exact
 from budget_opt.model.arrays import MINIMIZED, TOTAL
-from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment
+from budget_opt.model.block import Block
 from budget_opt.model.problem import Problem
 from budget_opt.report.subject import Subject
 
@@ -20,13 +19,13 @@ SMALLEST = 1e-6
 
 
 def explorer_data(subject: Subject) -> dict[str, Any] | None:
-    """Attributes, moments, groups and the unit, as the page's scripts read them.
+    """What has an epsilon (as `attributes`), moments, groups and the unit, as the page's scripts read them.
 
     Epsilons are counted in units of 10^`exponent` nats, so that what moves from one attribute to another is
     neither lost nor made; those of the report's split stand beside them as they are.
     """
     problem, split = subject.problem, subject.allocation
-    movable = [attribute for attribute in problem.attributes if attribute.epsilon is None]
+    movable = [block for block in problem.blocks if not block.is_pinned]
     if len(movable) < 2 or split.spent_epsilon < SMALLEST or problem.total_delta > 0:
         return None
     exponent = math.floor(math.log10(split.spent_epsilon)) - DIGITS
@@ -40,10 +39,10 @@ def explorer_data(subject: Subject) -> dict[str, Any] | None:
         "spent": split.spent_epsilon,
         "step": 10.0 ** (exponent + DIGITS - 2),
         "attributes": [
-            _attribute(attribute, split[attribute.name].epsilon, subject.even[attribute.name].epsilon, unit)
-            for attribute in problem.attributes
+            _block(stated, here.epsilon, even.epsilon, unit)
+            for stated, here, even in zip(problem.blocks, split.blocks, subject.even.blocks, strict=True)
         ],
-        "moments": [_moment(moment, problem, first) for moment in problem.moments],
+        "moments": [_moment(problem, k, first) for k in range(len(problem.moments))],
         "budgets": [_budget(name, members, most, problem, unit) for name, members, most in problem.budgets()],
     }
 
@@ -54,21 +53,20 @@ def _budget(
     """A group, or the total, which has no name here."""
     return {
         "name": None if name == TOTAL else name,
-        "members": [problem.names.index(member) for member in members],
+        "members": sorted(problem.touched(members)),
         "most": math.floor(most / unit),
     }
 
 
-def _attribute(stated: Attribute, epsilon: float, even: float, unit: Fraction) -> dict[str, Any]:
-    a, b = stated.spread
-    pinned = {"pinned": True} if stated.epsilon is not None else {}
+def _block(stated: Block, epsilon: float, even: float, unit: Fraction) -> dict[str, Any]:
+    pinned = {"pinned": True} if stated.is_pinned else {}
     outside = {} if stated.lower <= epsilon <= stated.upper else {"outside": True}
     least = {"least": math.ceil(exact(stated.lower) / unit)} if stated.lower > 0 else {}
     most = {"most": math.floor(exact(stated.upper) / unit)} if stated.upper < math.inf else {}
-    spread = {} if (a, b) == (1.0, 1.0) else {"spread": [a, b]}
+    effective = stated.effective_cardinality
     return {
         "name": stated.name,
-        "r": stated.cardinality,
+        "r": int(effective) if effective.is_integer() else effective,
         "epsilon": epsilon,
         "units": math.floor(exact(epsilon) / unit),
         "even": math.floor(exact(even) / unit),
@@ -76,18 +74,27 @@ def _attribute(stated: Attribute, epsilon: float, even: float, unit: Fraction) -
         **outside,
         **least,
         **most,
-        **spread,
     }
 
 
-def _moment(stated: CrossMoment, problem: Problem, first: int) -> dict[str, Any]:
-    """A moment; `weight` is 0 where its level is not the first, as in the objective's value."""
+def _moment(problem: Problem, k: int, first: int) -> dict[str, Any]:
+    """A moment; `weight` is 0 where its level is not the first, as in the objective's value.
+
+    `spread` has (a, b) of DESIGN 2.3 for each block of it, where any differs from (1, 1); `detail` is what
+    groupings leave, where they lose anything.
+    """
+    stated, arrays = problem.moments[k], problem.arrays
     counts = stated.level == first
     optional = {"floor": stated.floor, "ceiling": stated.ceiling}
     scales = {"target": stated.target, "variance": stated.variance}
+    columns = arrays.spread_columns(k)
+    spread = [[arrays.spread_a[j], arrays.spread_b[j]] for j in columns]
     return {
-        "of": [problem.names.index(name) for name in stated.attributes],
+        "label": stated.label,
+        "of": arrays.spread_block[columns].tolist(),
         "weight": stated.weight if counts else 0,
         **{name: value for name, value in optional.items() if value is not None},
         **{name: value for name, value in scales.items() if value != 1},
+        **({} if arrays.detail[k] == 1 else {"detail": float(arrays.detail[k])}),
+        **({} if all(pair == [1.0, 1.0] for pair in spread) else {"spread": spread}),
     }

@@ -55,8 +55,8 @@ def split_figures(subject: Subject) -> list[Figure]:
 
 def _most(allocation: Allocation) -> str:
     """Who has most epsilon."""
-    ordered = sorted(allocation.attributes, key=lambda attribute: -attribute.epsilon)
-    most = [attribute for attribute in ordered[:3] if attribute.epsilon > 0]
+    ordered = sorted(allocation.blocks, key=lambda block: -block.epsilon)
+    most = [block for block in ordered[:3] if block.epsilon > 0]
     if not most:
         return "Nobody has any."
     if len(ordered) > 1 and ordered[0].epsilon == ordered[-1].epsilon:
@@ -65,7 +65,7 @@ def _most(allocation: Allocation) -> str:
 
 
 def _largest(allocation: Allocation) -> str:
-    largest = max(allocation.attributes, key=lambda attribute: attribute.retention)
+    largest = max(allocation.blocks, key=lambda block: block.retention)
     if largest.retention == 0:
         return "No attribute is released."
     return f"The largest retention is {share(largest.retention)}, of {largest.name}."
@@ -104,9 +104,16 @@ def matrix_figures(allocation: Allocation) -> list[Figure]:
             "matrix",
             "Retention of every pair of attributes",
             "Shades and numbers: the retention of every pair in percent, and of each attribute alone on the "
-            "diagonal. The retention of a pair is the product of the two in the table of the split.",
+            f"diagonal. {_of_a_pair(allocation)}",
         )
     ]
+
+
+def _of_a_pair(allocation: Allocation) -> str:
+    said = "The retention of a pair is the product of the two in the table of the split"
+    if any(block.is_cluster for block in allocation.blocks):
+        said += "; of two that are randomized together it is that of their cluster"
+    return f"{said}."
 
 
 def plan_figures(found: Plan) -> list[Figure]:

@@ -231,3 +231,19 @@ def test_numbers_are_written_as_people_write_them() -> None:
         "a, b and c",
     ]
     assert listed([str(i) for i in range(20)], most=2) == "0, 1 and 18 more"
+
+
+def test_the_split_says_what_replaces_a_cell_where_it_is_not_a_uniform_draw() -> None:
+    problem = bo.Problem(
+        attributes=[
+            bo.Attribute("x", categories=3, marginal=[0.6, 0.3, 0.1], background="marginal"),
+            bo.Attribute("y", categories=4),
+        ],
+        moments=[bo.CrossMoment("x", "y")],
+        total_epsilon=4.0,
+    )
+    allocation = bo.uniform(problem)
+    said = repr(content_of(allocation).sections[1])
+    assert "drawn evenly from all (x by the shares that the problem gives as background)" in said
+    least, most = (percent_at_most(end).replace(" ", "\\xa0") for end in allocation["x"].truth_range)
+    assert f"{least} to {most}" in said

@@ -241,6 +241,25 @@ def test_the_objective_is_pythons_for_every_kind(page: Chrome) -> None:
             assert found == pytest.approx(value(problem.arrays, epsilons), rel=1e-12), objective
 
 
+def test_the_objective_of_clusters_is_pythons_too_and_a_cluster_has_one_slider(
+    browser: Chrome, tmp_path: Path, nothing_is_drawn: None
+) -> None:
+    for objective in OBJECTIVES:
+        problem = health(objective, clusters=[["smoker", "age"]])
+        allocation = bo.uniform(problem)
+        data = explorer_data(subject_of(allocation, None, None, certificate=None, guess=0.1))
+        browser.get(bo.report(allocation, tmp_path / f"{objective}.html").as_uri())
+        assert list(read(browser)["epsilons"]) == list(problem.block_names)
+        found = browser.execute_script(
+            "return objectiveValue(...arguments)", data, allocation.epsilons.tolist()
+        )
+        assert found == pytest.approx(value(problem.arrays, allocation.epsilons), rel=1e-12), objective
+        move(browser, 0, 0.9)
+        kept = [row["yours"] for row in read(browser)["rows"]]
+        split = bo.allocation_from(problem, read(browser)["epsilons"])
+        assert kept == pytest.approx([moment.retention for moment in split.moments], rel=1e-5, abs=1e-9)
+
+
 def test_lambda_in_the_page_has_all_digits_for_tiny_and_huge_epsilons(page: Chrome) -> None:
     epsilons = [10.0**k for k in range(-300, 5, 8)] + [0.5, np.log(2), 1.0, 30.0, 37.0, 700.0, 1e4]
     for r in (2, 3, 1000, 10**6):

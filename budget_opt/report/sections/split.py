@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from budget_opt.accounting.words import odds_text
-from budget_opt.allocation import AllocatedAttribute, Allocation
-from budget_opt.allocation.show import group_lines
+from budget_opt.allocation import AllocatedBlock, Allocation
+from budget_opt.allocation.show import cluster_lines, group_lines, truth_told
 from budget_opt.report import figures
 from budget_opt.report.blocks import Block, Paragraph, Section, Table, Warned
 from budget_opt.report.subject import Subject
-from budget_opt.report.words import column, listed, share, share_at_most
+from budget_opt.report.words import NO_BREAK, column, listed, share
 from budget_opt.tables.printing import NOTHING, at_most
 
 
@@ -17,25 +17,26 @@ def split(subject: Subject) -> Section:
     allocation = subject.allocation
     blocks: list[Block] = [
         Paragraph(
-            "Before the release every value is randomized on its own: with the probability called retention "
-            "(lambda) it is kept, otherwise a category is drawn evenly from all, the true one included. "
-            "More epsilon means a larger retention, and less protection of that value."
+            f"Before the release every value is randomized on its own{_together(allocation)}: with the "
+            "probability called retention (lambda) it is kept, otherwise a category is drawn "
+            f"{_drawn(allocation)}, the true one included. More epsilon means a larger retention, and less "
+            "protection of that value."
         ),
         *figures.split_figures(subject),
         _table(allocation),
     ]
-    left_out = [attribute.name for attribute in allocation.attributes if attribute.sampler is None]
+    left_out = [attribute.name for attribute in allocation.attributes if not attribute.is_released]
     if left_out:
         them = "it" if len(left_out) == 1 else "them"
         why = f"because the split gives {them} nothing, or too little for any sampler"
         blocks.append(Warned(f"Not released, {why}: {listed(left_out)}."))
-    blocks += [Paragraph(line) for line in group_sentences(allocation)]
+    blocks += [Paragraph(line) for line in (*cluster_sentences(allocation), *group_sentences(allocation))]
     return Section("split", "The split", tuple(blocks))
 
 
 def _table(allocation: Allocation) -> Table:
     total = allocation.spent_epsilon
-    rows = [_row(attribute, total) for attribute in allocation.attributes]
+    rows = [_row(block, total) for block in allocation.blocks]
     rows.append(("All attributes together", at_most(total), share(1), odds_text(allocation.loss), "", ""))
     return Table(
         caption="The split of the budget",
@@ -51,16 +52,40 @@ def _table(allocation: Allocation) -> Table:
     )
 
 
-def _row(attribute: AllocatedAttribute, total: float) -> tuple[str, ...]:
-    released = attribute.sampler is not None
+def _row(block: AllocatedBlock, total: float) -> tuple[str, ...]:
     return (
-        attribute.name,
-        column(attribute.epsilon),
-        share(attribute.epsilon / total) if total else NOTHING,
-        odds_text(attribute.loss),
-        share(attribute.retention),
-        share_at_most(attribute.truth_probability) if released else "not released",
+        block.name,
+        column(block.epsilon),
+        share(block.epsilon / total) if total else NOTHING,
+        odds_text(block.loss),
+        share(block.retention),
+        truth_told(block).replace(" %", f"{NO_BREAK}%") if block.is_released else "not released",
     )
+
+
+def _drawn(allocation: Allocation) -> str:
+    """What a replaced value is drawn from."""
+    others = [one.name for one in allocation.attributes if one.declared.background != "uniform"]
+    if not others:
+        return "evenly from all"
+    shares = "by the shares that the problem gives as background"
+    return (
+        shares
+        if len(others) == len(allocation.attributes)
+        else f"evenly from all ({listed(others)} {shares})"
+    )
+
+
+def _together(allocation: Allocation) -> str:
+    """Where there are clusters, that their values are randomized as one."""
+    if not any(block.is_cluster for block in allocation.blocks):
+        return ""
+    return ", those of attributes joined by a plus sign as one value"
+
+
+def cluster_sentences(allocation: Allocation) -> list[str]:
+    """What is randomized together, and what that costs."""
+    return [f"{line[:1].upper()}{line[1:]}." for line in cluster_lines(allocation)]
 
 
 def group_sentences(allocation: Allocation) -> list[str]:

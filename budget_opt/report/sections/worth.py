@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from budget_opt.allocation import AllocatedMoment, Allocation
+from budget_opt.allocation.show import touching_lines
 from budget_opt.estimators.planning.plan_tables import basis_in_words
 from budget_opt.report import figures
 from budget_opt.report.blocks import Block, Bullets, Paragraph, Section, Table, Warned
@@ -33,7 +34,7 @@ def worth(subject: Subject) -> Section:
         *_missed(allocation),
         *figures.worth_figures(subject),
         _table(subject),
-        Bullets((*_lost(allocation), *_bases(allocation), *_not_these())),
+        Bullets((*_lost(allocation), *_touching(allocation), *_bases(allocation), *_not_these())),
         *figures.matrix_figures(allocation),
     ]
     if subject.n is not None:
@@ -123,6 +124,11 @@ def _lost(allocation: Allocation) -> tuple[str, ...]:
     return (f"Given up, nothing survives of {which}. {way_out}",)
 
 
+def _touching(allocation: Allocation) -> list[str]:
+    """Which moments have two members of one cluster, and what their retention then is."""
+    return [f"{line[:1].upper()}{line[1:]}." for line in touching_lines(allocation)]
+
+
 def _bases(allocation: Allocation) -> tuple[str, ...]:
     bases = {moment.variance_basis for moment in allocation.moments}
     independence = "on independence within a moment, which is assumed, not proved"
@@ -204,4 +210,5 @@ def _doubts(found: Plan) -> list[Block]:
 
 
 def _is_silent(found: Plan, moment: PlannedMoment) -> bool:
-    return any(found.allocation[name].sampler is None for name in moment.attributes)
+    public = found.allocation.public
+    return not all(found.allocation[name].is_released for name in moment.attributes if name not in public)

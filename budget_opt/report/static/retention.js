@@ -19,10 +19,9 @@ function logTau(e, r) {
   return Math.log(r) - e - logOneMinusExp(e);
 }
 
-/** log of an attribute's factor of the variance inflation: 1 + tau a + tau (1 + tau) b. */
-function logInflation(e, attribute) {
-  const [a, b] = attribute.spread ?? [1, 1];
-  const tau = logTau(e, attribute.r);
+/** log of a factor of the variance inflation: 1 + tau a + tau (1 + tau) b. */
+function logInflation(e, r, [a, b]) {
+  const tau = logTau(e, r);
   return logSumExp([0, Math.log(a + b) + tau, Math.log(b) + 2 * tau]);
 }
 
@@ -32,10 +31,11 @@ function logSumExp(terms) {
   return top + Math.log(terms.reduce((sum, term) => sum + Math.exp(term - top), 0));
 }
 
-/** log of the retention of every moment at these epsilons: the product rule. */
+/** log of the retention of every moment at these epsilons: the product rule, times what groupings leave. */
 function logRetentions(question, epsilons) {
   const kept = question.attributes.map((attribute, i) => logRetention(epsilons[i], attribute.r));
-  return question.moments.map((moment) => moment.of.reduce((sum, i) => sum + kept[i], 0));
+  return question.moments.map((moment) =>
+    moment.of.reduce((sum, i) => sum + kept[i], Math.log(moment.detail ?? 1)));
 }
 
 /** The objective's value at these epsilons; moments of weight 0 take no part. */
@@ -54,9 +54,12 @@ function objectiveValue(question, epsilons) {
     case "max_min":
       return Math.min(...used.map(({ moment, log }) => Math.exp(log) / (moment.target ?? 1)));
     default: {
-      const inflation = question.attributes.map((attribute, i) => logInflation(epsilons[i], attribute));
+      const factor = (moment, i, place) =>
+        logInflation(epsilons[i], question.attributes[i].r, moment.spread?.[place] ?? [1, 1]);
       return add(({ moment }) =>
-        moment.weight * (moment.variance ?? 1) * Math.exp(moment.of.reduce((sum, i) => sum + inflation[i], 0)));
+        moment.weight *
+        ((moment.variance ?? 1) / (moment.detail ?? 1)) *
+        Math.exp(moment.of.reduce((sum, i, place) => sum + factor(moment, i, place), 0)));
     }
   }
 }

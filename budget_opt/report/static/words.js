@@ -44,5 +44,5 @@ function listed(names) {
 }
 
 function labelOf(question, moment) {
-  return moment.of.map((i) => question.attributes[i].name).join(" x ");
+  return moment.label;
 }

@@ -1,0 +1,40 @@
+"""What is randomized together stands once in the report, with its one epsilon, and says what that costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import budget_opt as bo
+from budget_opt.tables.printing import percent
+from tests.report.parsed_page import Page
+from tests.report.reported_problems import health
+
+pytestmark = pytest.mark.usefixtures("nothing_is_drawn")
+
+
+@pytest.fixture(scope="module")
+def clustered() -> bo.Allocation:
+    return bo.uniform(health(clusters=[["smoker", "age"]]))
+
+
+def test_the_table_of_the_split_has_a_row_a_block_whose_shares_make_the_whole(
+    clustered: bo.Allocation, tmp_path: Path
+) -> None:
+    page = Page(bo.report(clustered, tmp_path / "r.html").read_text())
+    rows = {row[0]: row for row in page.table("The split of the budget")[1:]}
+    assert set(rows) == {*(block.name for block in clustered.blocks), "All attributes together"}
+    assert rows["smoker + age"][2] == percent(clustered.blocks[0].epsilon / clustered.spent_epsilon)
+    assert sum(float(row[1]) for name, row in rows.items() if name != "All attributes together") == (
+        pytest.approx(clustered.spent_epsilon, rel=1e-3)
+    )
+
+
+def test_the_report_says_what_a_change_of_one_member_costs_and_which_moments_are_no_product(
+    clustered: bo.Allocation, tmp_path: Path
+) -> None:
+    text = bo.report(clustered, tmp_path / "r.html").read_text()
+    assert "a change of one member alone costs all of it" in text
+    assert "as one value" in text
+    assert "With two members of one cluster: smoker x age x income." in text
