@@ -8,13 +8,15 @@ weights from the data. `solve` gives the best `Allocation` and proves it, `unifo
 `allocation_from` one by hand; `judge` says what any of them is worth, `meaning` what it gives away, `prices`
 what a little more would bring; `compare` puts several side by side, `explain` says why one is as it is and
 what limits cost, `rounded` gives the best one on a grid, `frontier` the best ones along a range of totals,
-weights, floors or n. `randomize` makes a release of a table, `randomize_file` of a file, a `LocalRandomizer`
-of one record at a time; under a `KeyedRelease` it comes out the same wherever it is made, in parts by a
-`BatchRandomizer`, on a cluster by `budget_opt.engines`. `export` writes the matrices for another anonymizer;
-`verify` and `verify_release` check what was promised, `audit` asks any sampler as a black box;
-`estimate.moment` reads. A `Ledger` knows what was spent on each data set, and refuses a `Charge` that passes
-its `Caps`; a release is charged to a `Payer`, one of its data sets. `plots` draws, `explore` has sliders for
-a notebook, `report` writes one HTML page for everybody.
+weights, floors or n; `design` which attributes to randomize together. `randomize` makes a release of a
+table, `randomize_file` of a file, a `LocalRandomizer` of one record at a time; under a `KeyedRelease` it
+comes out the same wherever it is made, in parts by a `BatchRandomizer`, on a cluster by
+`budget_opt.engines`. `export` writes the matrices for another anonymizer; `verify` and `verify_release`
+check what was promised, `audit` asks any sampler as a black box; `estimate.moment` reads. A `Ledger` knows
+what was spent on each data set, and refuses a `Charge` that passes its `Caps`; a release is charged to a
+`Payer`, one of its data sets. `plots` draws, `explore` has sliders for a notebook, `report` writes one HTML
+page for everybody. `hamming` has the best matrices for an attribute about whose distribution something is
+known.
 """
 
 from importlib import import_module
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from budget_opt.api.charging import Payer
     from budget_opt.api.comparing import compare
     from budget_opt.api.comparison import Comparison
+    from budget_opt.api.design.designing import design
+    from budget_opt.api.design.result import Design
     from budget_opt.api.explaining import Explanation, explain
     from budget_opt.api.exports.exporting import export
     from budget_opt.api.formulas import FormulaMoments, moments_from_formula
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
     from budget_opt.api.pricing import prices
     from budget_opt.api.releasing import randomize, randomize_file
     from budget_opt.api.solving import solve
+    from budget_opt.api.source_aware import SourceAware, source_aware
     from budget_opt.api.strengths import observed_strengths, pilot_strengths
     from budget_opt.api.verifying import verify, verify_release
     from budget_opt.codebooks.codebook import Codebook
@@ -72,7 +77,13 @@ if TYPE_CHECKING:
     from budget_opt.ledger.caps import Caps
     from budget_opt.ledger.charge import Charge
     from budget_opt.ledger.ledger import Ledger
+    from budget_opt.mechanisms import hamming
     from budget_opt.model.attribute import Attribute
+    from budget_opt.model.hierarchies import (
+        groupings_from_parents,
+        groupings_from_prefixes,
+        groupings_from_ranges,
+    )
     from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn
     from budget_opt.model.priorities import all_pairs, pairs_with
     from budget_opt.model.problem import Problem
@@ -97,6 +108,7 @@ _HOMES = {
     "Counts": "budget_opt.estimators.releases.counting",
     "CrossMoment": "budget_opt.model.moment",
     "DataError": "budget_opt.errors",
+    "Design": "budget_opt.api.design.result",
     "Explanation": "budget_opt.api.explaining",
     "FileOptions": "budget_opt.randomizer.files",
     "FormulaMoments": "budget_opt.api.formulas",
@@ -121,16 +133,21 @@ _HOMES = {
     "PublicColumn": "budget_opt.model.moment",
     "RandomSourceError": "budget_opt.errors",
     "Rounded": "budget_opt.api.gridding",
+    "SourceAware": "budget_opt.api.source_aware",
     "Strengths": "budget_opt.estimators.strengths.result",
     "VerificationError": "budget_opt.errors",
     "all_pairs": "budget_opt.model.priorities",
     "allocation_from": "budget_opt.allocation",
     "audit": "budget_opt.api.auditing",
     "compare": "budget_opt.api.comparing",
+    "design": "budget_opt.api.design.designing",
     "explain": "budget_opt.api.explaining",
     "explore": "budget_opt.explorer",
     "export": "budget_opt.api.exports.exporting",
     "frontier": "budget_opt.api.frontiers.making",
+    "groupings_from_parents": "budget_opt.model.hierarchies",
+    "groupings_from_prefixes": "budget_opt.model.hierarchies",
+    "groupings_from_ranges": "budget_opt.model.hierarchies",
     "judge": "budget_opt.api.judging",
     "least_total": "budget_opt.api.least_total",
     "meaning": "budget_opt.api.meaning",
@@ -146,13 +163,18 @@ _HOMES = {
     "read_codebook": "budget_opt.codebooks.reading",
     "rounded": "budget_opt.api.gridding",
     "solve": "budget_opt.api.solving",
+    "source_aware": "budget_opt.api.source_aware",
     "uniform": "budget_opt.allocation",
     "verify": "budget_opt.api.verifying",
     "verify_release": "budget_opt.api.verifying",
 }
 """Where each name lives: it is imported when it is used, so that a part works without what others need."""
 
-_MODULES = {"estimate": "budget_opt.api.estimate", "plots": "budget_opt.plots"}
+_MODULES = {
+    "estimate": "budget_opt.api.estimate",
+    "hamming": "budget_opt.mechanisms.hamming",
+    "plots": "budget_opt.plots",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -198,6 +220,7 @@ __all__ = [
     "Counts",
     "CrossMoment",
     "DataError",
+    "Design",
     "Explanation",
     "FileOptions",
     "FormulaMoments",
@@ -222,6 +245,7 @@ __all__ = [
     "PublicColumn",
     "RandomSourceError",
     "Rounded",
+    "SourceAware",
     "Strengths",
     "VerificationError",
     "__version__",
@@ -229,11 +253,16 @@ __all__ = [
     "allocation_from",
     "audit",
     "compare",
+    "design",
     "estimate",
     "explain",
     "explore",
     "export",
     "frontier",
+    "groupings_from_parents",
+    "groupings_from_prefixes",
+    "groupings_from_ranges",
+    "hamming",
     "judge",
     "least_total",
     "meaning",
@@ -251,6 +280,7 @@ __all__ = [
     "report",
     "rounded",
     "solve",
+    "source_aware",
     "uniform",
     "verify",
     "verify_release",

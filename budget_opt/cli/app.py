@@ -8,6 +8,7 @@ from budget_opt.cli import (
     commands_audit,
     commands_compare,
     commands_data,
+    commands_design,
     commands_estimate,
     commands_export,
     commands_init,
@@ -46,6 +47,7 @@ app.command("whatif")(commands_whatif.whatif)
 app.command("compare")(commands_compare.compare)
 app.command("plan")(commands_plan.plan)
 app.command("least-total")(commands_plan.least_total)
+app.command("design")(commands_design.design)
 app.command("report")(commands_report.report)
 app.command("export")(commands_export.export)
 app.add_typer(commands_ledger.ledger_app, name="ledger")

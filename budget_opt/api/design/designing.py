@@ -1,0 +1,157 @@
+"""From a problem to the best clusters together with the best split, and a bound over all partitions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Literal
+
+from budget_opt.allocation import Allocation
+from budget_opt.api.design import losses
+from budget_opt.api.design.alternatives import Split, as_alternative, best_split, even_split, groupings_of
+from budget_opt.api.design.asking import Asked, Dependence, asked, dependence_of, stated_partition
+from budget_opt.api.design.result import ALONE, CHOSEN, CHOSEN_EVEN, DEPENDENCE, EVEN, STATED, Design
+from budget_opt.api.design.searching import Searched, searched
+from budget_opt.certificate.convex import in_objective_unit
+from budget_opt.errors import NotSolvedError
+from budget_opt.model.arrays import MINIMIZED
+from budget_opt.model.objectives import relative_gap
+from budget_opt.model.objectives import value as objective_value
+from budget_opt.model.problem import Problem
+from budget_opt.solvers.answer import Clock
+from budget_opt.solvers.partitions.choice import Choice, Partition
+
+if TYPE_CHECKING:
+    from budget_opt.estimators.strengths.result import Strengths
+    from budget_opt.solvers.answer import Callback
+
+_SEARCH = 0.6
+"""Share of a time limit for the search; the rest is for the final splits."""
+LEVEL_GAP = 2e-3
+"""With several levels the first may stay behind by the tolerance of `solve`."""
+
+
+def design(  # noqa: PLR0913, PLR0917 (each a word that users type)
+    problem: Problem,
+    max_cells: int | None = None,
+    gap: float = 1e-6,
+    time_limit: float | None = None,
+    dependence: Dependence | Strengths | None = None,
+    n: float | None = None,
+    progress: Callback | None = None,
+) -> Design:
+    """What to randomize together, with the best split, and a bound of all partitions into clusters.
+
+    A cluster has at most `max_cells` joint categories: as given, or as the problem says, or 64. The clusters
+    that the problem states are a start, "auto" is none; where attributes have candidate `groupings`, those
+    are chosen as well. The result's `problem` has the choice and its `allocation` the split, never worse than
+    the best one without clusters, where there is one.
+
+    The bound holds for every partition within `max_cells`, with every split: the status is `optimal` where it
+    is within the relative `gap`, 1e-12 to 1. All partitions are looked at while there are at most 500,000 of
+    them, which is up to 10 attributes or so; beyond, the search climbs by merging, moving and exchanging
+    attributes, and the gap of its bound is stated. 2,000 partitions are solved at most. Without a
+    `time_limit` (seconds) the answer is always the same, unless a partition of a weighted sum takes more than
+    60 seconds to be ruled out.
+
+    It is compared with the even split, no clusters, and clusters of attributes that depend on each other
+    (Domingo-Ferrer and Soria-Comas 2022). `dependence` gives that of pairs of names, from 0 to 1, or what
+    `pilot_strengths` measured: for that comparison alone, so that the choice tells nothing about it. Without
+    it the weights of the moments stand in. With `n` records it says what they are worth for the marginals of
+    the members. With several levels of moments the first one decides.
+
+    Raises `InfeasibleError` where no partition meets the floors, with the total that the best would need;
+    `NotSolvedError` where none was found; `InputError` for an argument outside its range, a `total_delta`,
+    or more than 64 combinations of groupings.
+    """
+    question = asked(problem, max_cells, gap, time_limit, dependence, n)
+    clock = Clock(question.time_limit)
+    limit = None if question.time_limit is None else _SEARCH * question.time_limit
+    found = searched(question, Clock(limit), progress)
+    return _Finish(question, found, clock).design()
+
+
+@dataclass(eq=False)
+class _Finish:
+    """The final splits of what a search found, and of what that is compared with."""
+
+    asked: Asked
+    found: Searched
+    clock: Clock
+
+    def design(self) -> Design:
+        """The best of all that were split to the end, whatever the search held to be best."""
+        choice = Choice.of(self.asked.variants()[0][0], self.asked.max_cells)
+        together, basis = dependence_of(choice, self.asked.dependence)
+        stated = stated_partition(choice, self.asked.problem)
+        alone = self._best(choice, choice.alone)
+        splits = {
+            EVEN: even_split(partial(choice.with_partition, choice.alone)),
+            ALONE: alone,
+            DEPENDENCE: alone if together == choice.alone else self._best(choice, together),
+        }
+        if stated is not None:
+            splits[STATED] = self._best(choice, stated)
+        rivals = [split for name, split in splits.items() if name not in {EVEN, DEPENDENCE}]
+        chosen = self._chosen(rivals)
+        assert chosen.allocation is not None
+        question = chosen.allocation.question
+        splits |= {CHOSEN_EVEN: even_split(lambda: question), CHOSEN: chosen}
+        return self._told(splits, chosen.allocation, basis)
+
+    def _best(self, choice: Choice, partition: Partition) -> Split:
+        """The best split of a partition, in a share of the time that is left."""
+        left = self.clock.left()
+        limit = None if math.isinf(left) else max(left / 2, 0.05)
+        return best_split(partial(choice.with_partition, partition), self.asked.gap, limit)
+
+    def _chosen(self, rivals: Sequence[Split]) -> Split:
+        """The best of the candidates that can be rounded, and of the rivals."""
+        for candidate in self.found.candidates:
+            split = self._best(candidate.choice, candidate.tried.partition)
+            if split.allocation is not None:
+                return reduce(lambda best, one: one if one.is_better(best) else best, rivals, split)
+        best = reduce(lambda best, one: one if one.is_better(best) else best, rivals)
+        if best.allocation is None:
+            raise NotSolvedError(
+                "splits were found, and none leaves room for the rounding of the sampler's integers. Raise "
+                "total_epsilon a little, or lower the floors that bind."
+            )
+        return best
+
+    def _told(self, splits: Mapping[str, Split], chosen: Allocation, basis: str) -> Design:
+        problem, alone = chosen.question, splits[ALONE].allocation
+        bound, gap = self._proved(chosen)
+        several = len(problem.levels) > 1
+        tolerance = max(self.asked.gap, LEVEL_GAP) if several else self.asked.gap
+        status: Literal["optimal", "feasible"] = "optimal" if gap <= tolerance else "feasible"
+        return Design(
+            problem=problem,
+            allocation=chosen,
+            bound=bound,
+            relative_gap=gap,
+            gap_tolerance=tolerance,
+            status=status,
+            max_cells=self.asked.max_cells,
+            considered=self.found.considered,
+            solved=self.found.solved,
+            alternatives=tuple(as_alternative(name, split, splits[ALONE]) for name, split in splits.items()),
+            clusters=losses.joined(chosen, self.asked.n),
+            members=losses.members(chosen, alone, self.asked.n),
+            moments=losses.moments(chosen, alone),
+            groupings=groupings_of(problem),
+            dependence=basis,
+            n=self.asked.n,
+            seconds=self.clock.seconds,
+        )
+
+    def _proved(self, chosen: Allocation) -> tuple[float, float]:
+        """The bound over all designs, in the objective's unit, and the gap of the chosen one."""
+        arrays = chosen.question.arrays
+        attained = objective_value(arrays, chosen.epsilons)
+        bound = in_objective_unit(arrays, self.found.bound)
+        # what was attained is no worse than any bound, but for the digits of both
+        bound = min(bound, attained) if arrays.objective in MINIMIZED else max(bound, attained)
+        return bound, relative_gap(attained, bound)

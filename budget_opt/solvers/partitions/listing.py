@@ -1,0 +1,92 @@
+"""All partitions of the attributes into admissible blocks; of those that differ by swaps of equals one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from budget_opt.model.arrays import FloatArray, IntArray
+from budget_opt.solvers.partitions.choice import Block, Partition, ordered
+
+LARGEST = 60
+"""Attributes whose blocks are bits of a number; more have too many partitions anyway."""
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """Partitions as rows of indices of their blocks, (N, M); what is left of a row is -1."""
+
+    blocks: tuple[Block, ...]
+    rows: IntArray
+
+    @property
+    def size(self) -> int:
+        """N."""
+        return len(self.rows)
+
+    def partition(self, n: int) -> Partition:
+        """The n-th."""
+        return ordered(self.blocks[i] for i in self.rows[n] if i >= 0)
+
+    def sums(self, worth: FloatArray) -> FloatArray:
+        """The worths (n,) of the blocks summed over every partition, (N,)."""
+        summed: FloatArray = np.append(worth, 0.0)[self.rows].sum(axis=1)
+        return summed
+
+
+def listed(
+    blocks: Sequence[Block], size: int, most: int, alike: Sequence[Sequence[int]] = ()
+) -> Listing | None:
+    """Every partition of `size` attributes into these blocks; None where there are more than `most`.
+
+    With a block there are all its parts among them. Of partitions that differ only by a permutation within
+    the classes `alike` the first stands for all.
+    """
+    if size > LARGEST:
+        return None
+    known = np.array([sum(1 << i for i in block) for block in blocks], dtype=np.int64)
+    order = np.argsort(known)
+    found = np.zeros((1, size), dtype=np.int64)
+    for i in range(size):
+        found = _extended(found, i, known[order])
+        if len(found) > most:
+            return None
+    rows = np.where(found > 0, order[np.searchsorted(known[order], found) % len(known)], -1)
+    return Listing(tuple(blocks), _first_of_kinds(rows, blocks, alike))
+
+
+def _extended(found: IntArray, i: int, known: IntArray) -> IntArray:
+    """The partitions of the attributes before i (N, M), with i alone and in every block that may have it.
+
+    A block is a number with the bits of its members, and 0 where a row has no further block; `known` rise.
+    """
+    bit, extended = 1 << i, []
+    for column in range(i + 1):
+        larger = found[:, column] | bit
+        begun = found[:, column] > 0
+        # alone it stands at the first place that is free
+        first = ~begun if column == 0 else ~begun & (found[:, column - 1] > 0)
+        place = np.minimum(np.searchsorted(known, larger), known.size - 1)
+        rows = found[(known[place] == larger) & (begun | first)].copy()
+        rows[:, column] |= bit
+        extended.append(rows)
+    return np.vstack(extended)
+
+
+def _first_of_kinds(rows: IntArray, blocks: Sequence[Block], alike: Sequence[Sequence[int]]) -> IntArray:
+    if not alike:
+        return rows
+    classes = {member: c for c, members in enumerate(alike) for member in members}
+    kinds: dict[object, int] = {}
+    for n, row in enumerate(rows):
+        kinds.setdefault(_kind([blocks[i] for i in row if i >= 0], classes), n)
+    return rows[list(kinds.values())]
+
+
+def _kind(blocks: Sequence[Block], classes: dict[int, int]) -> tuple[tuple[tuple[int, int], ...], ...]:
+    """The blocks with classes in place of members: the same for partitions that differ by swaps of equals."""
+    return tuple(
+        sorted(tuple(sorted((0, classes[i]) if i in classes else (1, i) for i in block)) for block in blocks)
+    )

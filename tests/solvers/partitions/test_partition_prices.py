@@ -1,0 +1,81 @@
+"""Laws of the bounds that the prices of one partition give to all others."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import budget_opt as bo
+from budget_opt.model.arrays import OBJECTIVES, Objective
+from budget_opt.solvers.answer import Clock, Settings
+from budget_opt.solvers.partitions.choice import Blocks, Choice, admissible
+from budget_opt.solvers.partitions.covering import attribute_bound, cover_bound
+from budget_opt.solvers.partitions.listing import Listing, listed
+from budget_opt.solvers.partitions.prices import LinearPrices
+from budget_opt.solvers.partitions.trivial import trivial_bound
+from budget_opt.solvers.partitions.trying import Tried, tried
+from tests.solvers.partitions.designs import random_design
+
+
+def all_tried(problem: bo.Problem) -> tuple[Choice, Listing, list[Tried]]:
+    """Every partition with its best split."""
+    choice = Choice.of(problem, problem.max_cells or 64)
+    blocks = admissible(choice, 10_000)
+    assert blocks is not None
+    listing = listed(blocks, choice.size, 10_000)
+    assert listing is not None
+    every = [
+        tried(choice, listing.partition(n), Settings(gap=1e-7), Clock(None)) for n in range(listing.size)
+    ]
+    return choice, listing, every
+
+
+@pytest.mark.parametrize(("objective", "seed"), [*itertools.product(OBJECTIVES, range(2))])
+def test_the_prices_of_every_partition_bound_the_best_split_of_every_other(
+    objective: Objective, seed: int
+) -> None:
+    problem = random_design(seed, 3 if objective == "weighted_sum" else 4, objective)
+    choice, listing, every = all_tried(problem)
+    scores = np.array([one.score for one in every])
+    catalogue = Blocks.of(choice, listing.blocks)
+    assert np.all(scores <= trivial_bound(choice))
+    for prices in (prices for one in every for prices in one.prices):
+        worth = prices.worth(catalogue)
+        bounds = prices.score(listing.sums(worth))
+        assert np.all(scores <= bounds)
+        # a cover by prices of attributes bounds all partitions at once
+        assert np.max(bounds) <= prices.score(np.array([cover_bound(catalogue, worth)]))[0] + 1e-12
+        if isinstance(prices, LinearPrices):
+            assert np.max(bounds) <= prices.score(np.array([attribute_bound(choice, prices)]))[0] + 1e-9
+
+
+@pytest.mark.parametrize("objective", ["geometric_mean", "max_min", "min_epsilon", "min_variance"])
+def test_the_prices_of_a_convex_objective_close_the_gap_of_their_own_partition(objective: Objective) -> None:
+    problem = random_design(11, 4, objective, groups=[])
+    choice, listing, every = all_tried(problem)
+    catalogue = Blocks.of(choice, listing.blocks)
+    tight = [
+        float(prices.score(listing.sums(prices.worth(catalogue)))[n]) - one.score
+        for n, one in enumerate(every)
+        for prices in one.prices
+    ]
+    assert tight
+    assert max(tight) < 1e-5
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [pytest.param(one, marks=pytest.mark.slow if one == "weighted_sum" else ()) for one in OBJECTIVES],
+)
+def test_a_partition_is_told_to_be_no_better_only_where_it_is_not(objective: Objective) -> None:
+    problem = random_design(5, 3 if objective == "weighted_sum" else 4, objective)
+    choice, _, every = all_tried(problem)
+    best = max(every, key=lambda one: one.score)
+    for one in every:
+        found = tried(choice, one.partition, Settings(gap=1e-7), Clock(None), best.score - 1e-3)
+        assert found.bound >= one.score - 1e-9 * abs(one.score)
+        if one.score < best.score - 2e-3 and math.isfinite(one.score):
+            assert found.bound < best.score
