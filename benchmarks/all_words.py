@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from budget_opt.mechanisms.sampler import Sampler, sampler_of_width
-from budget_opt.randomizer.kernel import Kernel, RandomizedResponse, randomize_column
+from budget_opt.randomizer.block_cells import block_cells
+from budget_opt.randomizer.kernel import CHUNK_CELLS, Kernel, RandomizedResponse, randomize_block
 from budget_opt.randomizer.words import Words
 from budget_opt.tables.encoding import Codes, code_type
 
@@ -49,8 +50,9 @@ def counted(kernel: Kernel, truth: int, r: int) -> npt.NDArray[np.int64]:
     words, counts = CountingWords(), np.zeros(r, dtype=np.int64)
     column: Codes = np.full(COLUMN_CELLS, truth, dtype=code_type(r))
     for start in range(0, 2**BITS, COLUMN_CELLS):
-        reports = randomize_column(column[: 2**BITS - start], words, kernel)
-        counts += tally(reports, r)
+        cells = block_cells([column[: 2**BITS - start]], (r,), CHUNK_CELLS)
+        randomize_block(cells, words, kernel)
+        counts += tally(cells.reports[0], r)
     return counts
 
 

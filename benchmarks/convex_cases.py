@@ -67,20 +67,24 @@ def plain(objective: Objective, attributes: int, moments: int, total: float | No
     columns = [i for members in listed for i in members]
     starts = np.cumsum([0, *(len(members) for members in listed)])
     cap = float(attributes) if total is None else total
+    incidence = csr_array((np.ones(len(columns)), columns, starts), shape=(moments, attributes))
     return Arrays(
         objective=objective,
         cardinality=rng.integers(2, 17, attributes).astype(np.float64),
         lower=np.zeros(attributes),
         upper=np.full(attributes, cap),
         stated_upper=np.full(attributes, np.inf),
-        incidence=csr_array((np.ones(len(columns)), columns, starts), shape=(moments, attributes)),
+        incidence=incidence,
         weight=rng.lognormal(0.0, 1.0, moments),
         log_floor=np.full(moments, -np.inf),
         log_ceiling=np.zeros(moments),
         target=np.ones(moments),
         variance=np.ones(moments),
+        detail=np.ones(moments),
+        spread_block=np.arange(attributes),
         spread_a=np.ones(attributes),
         spread_b=np.ones(attributes),
+        spread_incidence=incidence,
         budgets=(Budget(TOTAL, np.arange(attributes), exact(cap)),),
     )
 
@@ -112,7 +116,7 @@ KINDS: dict[str, Callable[[int, int], Arrays]] = {
 
 def as_problem(arrays: Arrays) -> dict[str, Any]:
     """The document of a problem file with these numbers, for what takes the whole way."""
-    names = [f"a{m}" for m in range(arrays.attributes)]
+    names = [f"a{m}" for m in range(arrays.blocks)]
     moments = []
     for k in range(arrays.moments):
         moment: dict[str, Any] = {
@@ -144,7 +148,7 @@ def logarithmic(arrays: Arrays) -> FloatArray | None:
 
 def geometric(arrays: Arrays) -> FloatArray | None:
     """The split (M,) of the geometric program of DESIGN 2.4, with u = exp(epsilon), built by cvxpy."""
-    r, m = arrays.cardinality, arrays.attributes
+    r, m = arrays.cardinality, arrays.blocks
     kept, u = cp.Variable(m, pos=True), cp.Variable(m, pos=True)
     limits = [kept + cp.multiply(r - 1.0, kept / u) + 1.0 / u <= 1.0]
     limits += [cp.geo_mean(u) <= float(np.exp(float(budget.cap) / m)) for budget in arrays.budgets]

@@ -57,7 +57,7 @@ def attribute_of(r: int, epsilon: float) -> tuple[AllocatedAttribute, Sampler]:
         attributes=[bo.Attribute("x", categories=r)], moments=[bo.CrossMoment("x")], total_epsilon=epsilon
     )
     attribute = bo.uniform(problem)["x"]
-    if attribute.sampler is None:
+    if not isinstance(attribute.sampler, Sampler):
         raise SystemExit(f"{r} categories have no sampler at epsilon {epsilon}")
     return attribute, attribute.sampler
 
@@ -89,15 +89,15 @@ def key_stream(cells: int, bits: int) -> object:
 def contestants(r: int, epsilon: float, rows: RowNames) -> dict[str, tuple[int, Step]]:
     """Of each name, the number of cells and what randomizes them."""
     attribute, sampler = attribute_of(r, epsilon)
-    attributes = {"x": attribute}
+    blocks = [attribute.part]
     draw = np.random.default_rng(r)
     codes: Codes = draw.integers(0, r, CELLS).astype(code_type(r))
     copy, few = np.empty_like(codes), codes[:OPENDP_CELLS].tolist()
     p = float(sampler.retention)
     rival = dp.m.make_randomized_response(categories=list(range(r)), prob=float(sampler.truth_probability))
-    keyed = Keyed(attributes, KeyedRelease("benchmark"))
+    keyed = Keyed(blocks, KeyedRelease("benchmark"))
     return {
-        "single use": (CELLS, lambda: SingleUse(attributes, SecureWords()).reports({"x": codes}, rows)),
+        "single use": (CELLS, lambda: SingleUse(blocks, SecureWords()).reports({"x": codes}, rows)),
         "keyed": (CELLS, lambda: keyed.reports({"x": codes}, rows)),
         "textbook": (CELLS, lambda: textbook(codes, r, p, draw)),
         "tuned textbook": (CELLS, lambda: tuned_textbook(codes, r, p, draw)),
