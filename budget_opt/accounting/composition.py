@@ -1,5 +1,7 @@
 """What one record of an allocation costs, all attributes or some, under each composition (DESIGN 2.4).
 
+Attributes that are randomized together cost the whole loss of their cluster, for one of them as for all.
+
 The figures hold for replacing one record's values. A figure for some attributes bounds what a change of these
 alone does to the odds of a release; it does **not** bound what can be learned about them, because other
 attributes of the record carry it: that bound is the whole record's (DESIGN 2.1).
@@ -29,8 +31,9 @@ class Approximate:
     """A proved pair: the loss is at most `epsilon` nats except with `delta`, as (epsilon, delta)-DP says it.
 
     The one that was asked for is rounded up (toward privacy), and `lower` is a proved lower bound of its
-    exact value. `grid` is the step of the loss in nats that the convolution worked with, 0 where none was
-    needed.
+    exact value; with a background that is not uniform, of the value of the law that dominates (`loss`), below
+    which the exact one may lie. `grid` is the step of the loss in nats that the convolution worked with, 0
+    where none was needed.
     """
 
     epsilon: float
@@ -42,10 +45,10 @@ class Approximate:
 def sum_loss(allocation: Allocation, names: Iterable[str] | None = None) -> float:
     """The sum of the implemented losses in nats, exact on decimals and rounded up: pure epsilon-DP.
 
-    `names` chooses attributes, all by default (what that does not bound: see the module). Raises `InputError`
-    for an unknown or repeated name.
+    `names` chooses attributes, all by default (what that does not bound: see the module); of a cluster that
+    they touch the whole loss counts, once. Raises `InputError` for an unknown or repeated name.
     """
-    return float_at_least(exact_sum(attribute.loss for attribute in chosen(allocation, names)))
+    return float_at_least(exact_sum(block.loss for block in chosen(allocation, names)))
 
 
 def epsilon_at(
@@ -108,7 +111,7 @@ def keeps_total(allocation: Allocation) -> bool:
 
 
 def zcdp(allocation: Allocation, names: Iterable[str] | None = None) -> float:
-    """rho of zero-concentrated differential privacy, the sum of the attributes' tight ones, rounded up.
+    """rho of zero-concentrated differential privacy, the sum of the blocks' tight ones, rounded up.
 
     `names` as in `sum_loss`. Raises `InputError` for an unknown or repeated name.
     """

@@ -12,7 +12,8 @@ from budget_opt.accounting.joint import LearnedUnderJoint, Whole, learned_under
 from budget_opt.accounting.price import paid_by
 from budget_opt.accounting.privacy import summary_line
 from budget_opt.accounting.words import meaning_sentences
-from budget_opt.allocation.allocation import AllocatedAttribute, Allocation
+from budget_opt.allocation.allocation import Allocation
+from budget_opt.allocation.blocks import AllocatedAttribute
 from budget_opt.mechanisms.exact import float_at_least
 from budget_opt.mechanisms.odds import largest_odds
 

@@ -13,7 +13,8 @@ and with (L - E - t)+ <= (S - E - t)+ 1{L >= E + t}
     KL = E[L] <= E + t + E[(L - E - t)+] <= E + t + c (S - E - t)+.
 
 **Few attributes.** All reports are the truth with probability at least p = prod 1 / r_m whatever the
-epsilons, and the loss is S then. So (1 - exp(E - S)) p <= d, and S <= E - log(1 - d / p) where d < p.
+epsilons, and the loss is S then (with r_m the effective cardinality, in the dominating pair of `loss`). So
+(1 - exp(E - S)) p <= d, and S <= E - log(1 - d / p) where d < p.
 
 **The largest sum.** In general a split has S <= E + t, or sum h_m(e_m) <= B with h_m = (lambda_m - c) e_m and
 B = (E + t)(1 - c). For any t with c < 1 and any multiplier mu >= 0 weak duality gives
@@ -68,7 +69,7 @@ def largest_sum(problem: Problem) -> float:
     rows = np.column_stack([arrays.cardinality, arrays.lower, arrays.upper])
     kinds, repeated = np.unique(rows, axis=0, return_counts=True)
     count = repeated.astype(np.float64)
-    alone = _all_true(problem, total)
+    alone = _all_true(problem, total, arrays.cardinality)
     t, mu = _best(_Table.of(kinds, count), total, problem.total_delta)
     terms = _Terms.of(total, problem.total_delta, t)
     dual = mu * terms.bound + float(count @ _largest_gains(kinds, terms.share, mu))
@@ -76,13 +77,12 @@ def largest_sum(problem: Problem) -> float:
     return float(min(bound, alone, LARGEST_EPSILON))
 
 
-def _all_true(problem: Problem, total: float) -> float:
+def _all_true(problem: Problem, total: float, cardinality: FloatArray) -> float:
     """The bound from the report that is true everywhere; inf where it says nothing."""
-    outcomes = math.prod(attribute.cardinality for attribute in problem.attributes)
-    share = exact(problem.total_delta) * outcomes
+    share = float(exact(problem.total_delta)) * math.prod(cardinality.tolist())
     if share >= 1:
         return math.inf
-    return (total - math.log1p(-float(share) * (1.0 + _ROUNDING))) * (1.0 + _ROUNDING)
+    return (total - math.log1p(-share * (1.0 + _ROUNDING))) * (1.0 + _ROUNDING)
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def release_epsilon(allocation: Allocation) -> Fraction:
     question = allocation.question
     if question.total_delta > 0 and question.total_epsilon is not None:
         return exact(question.total_epsilon)
-    return exact_sum(attribute.epsilon for attribute in allocation.attributes)
+    return exact_sum(block.epsilon for block in allocation.blocks)
 
 
 def provenance_notes(allocation: Allocation, problem: Problem | None = None) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from budget_opt.accounting.composition import (
     zcdp,
 )
 from budget_opt.accounting.price import paid_by
+from budget_opt.accounting.words import cluster_sentences
 from budget_opt.accounting.zcdp import epsilon_of_zcdp
 from budget_opt.allocation.allocation import Allocation
 from budget_opt.mechanisms.exact import exact, float_at_least
@@ -29,6 +30,7 @@ class Privacy:
     `sum` is pure epsilon-DP; `approximate` is (epsilon, delta)-DP by exact convolution; `rho` is zCDP, which
     alone would give `epsilon_from_rho` at the same delta. `names` are the attributes counted, None for all: a
     figure for some does not bound what is learned about these, because other attributes carry it.
+    `together` says which of them cost more than themselves, as they are randomized with others.
     """
 
     sum: float
@@ -36,6 +38,7 @@ class Privacy:
     rho: float
     epsilon_from_rho: float
     names: tuple[str, ...] | None = None
+    together: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         whose = "one record" if self.names is None else f"a change of {', '.join(self.names)} alone"
@@ -48,6 +51,7 @@ class Privacy:
             f"  epsilon {at_most(found.epsilon)} with delta {found.delta:g} (exact convolution{nothing})",
             f"  rho {at_most(self.rho)} of zCDP (so epsilon {at_most(self.epsilon_from_rho)}, that delta)",
         ]
+        lines += [f"  {sentence}." for sentence in self.together]
         if self.names is not None:
             lines.append(
                 "  What can be learned about these attributes is bounded by the whole record's figures only."
@@ -61,15 +65,16 @@ def privacy_of(
     """What one record's release really costs under each composition, from the sampler's integers.
 
     `delta` in [0, 1), by default the allocation's own `total_delta` where it has one, else 1e-6; `names`
-    chooses attributes, all by default. Raises `InputError` for another delta, and for an unknown or repeated
-    name.
+    chooses attributes, all by default; of clusters that they touch the whole cost counts. Raises `InputError`
+    for another delta, and for an unknown or repeated name.
     """
     delta = _own(allocation) if delta is None else delta
     require_delta(delta)
     kept = None if names is None else (names,) if isinstance(names, str) else tuple(names)
     pure, rho = sum_loss(allocation, kept), zcdp(allocation, kept)
     converted = min(pure, epsilon_of_zcdp(rho, delta)) if delta > 0 else pure
-    return Privacy(pure, epsilon_at(allocation, delta, kept), rho, converted, kept)
+    together = () if kept is None else cluster_sentences(allocation, kept)
+    return Privacy(pure, epsilon_at(allocation, delta, kept), rho, converted, kept, together)
 
 
 def summary_line(allocation: Allocation, delta: float | None = None, problem: Problem | None = None) -> str:

@@ -6,6 +6,8 @@ release bounds by how much odds change, for whoever knows whatever else. Figures
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from budget_opt.accounting.joint import LearnedUnderJoint
 from budget_opt.accounting.price import Paid, paid_by, provenance_notes
 from budget_opt.allocation.allocation import Allocation
@@ -41,6 +43,7 @@ def meaning_sentences(allocation: Allocation) -> tuple[str, ...]:
         *outside_sentences(allocation),
         record_sentence(allocation),
         own_column_sentence(allocation),
+        *map(_sentence, cluster_sentences(allocation)),
         *unit_sentences(allocation),
         public_sentence(allocation),
         *order_sentences(allocation),
@@ -80,6 +83,20 @@ def own_column_sentence(allocation: Allocation) -> str:
     return (
         "What a column shows when it is seen alone is no limit for what is learned about it: other columns "
         f"carry it too. The limit for anything about a record is {limit}{paid.aside}."
+    )
+
+
+def cluster_sentences(allocation: Allocation, names: Iterable[str] | None = None) -> tuple[str, ...]:
+    """What a change of one member alone costs, a sentence a cluster; of `names` those told in part only."""
+    asked = None if names is None else set(names)
+    return tuple(
+        f"randomized together are {' and '.join(block.names)}: a change of one of them alone costs all of "
+        f"the cluster's {nats(at_most(block.loss))}, and their columns seen together move the odds of one of "
+        f"them by a factor of up to {odds_text(block.loss)}"
+        for block in allocation.blocks
+        if block.is_cluster
+        and block.is_released
+        and (asked is None or 0 < len(asked & {*block.names}) < len(block.names))
     )
 
 
@@ -195,9 +212,10 @@ def prior_sentence() -> str:
     """How the table of single columns is to be read."""
     return (
         "Odds: the most that a report changes the odds of any two categories. Reported is true: how probable "
-        "it is that a reported category is the true one, under the prior at the right (under a uniform one "
-        "as probable as that the true value is reported). Best guess: how probable the best guess of a value "
-        "is right, before its report is seen and after it, for somebody who believes the prior."
+        "it is that a reported category is the true one, under the prior at the right (under a uniform one, "
+        "where replaced cells are uniform too, as probable as that the true value is reported). Best guess: "
+        "how probable the best guess of a value is right, before its report is seen and after it, for "
+        "somebody who believes the prior."
     )
 
 

@@ -62,10 +62,8 @@ def touching_lines(allocation: Allocation) -> list[str]:
         return []
     more = f" and {len(twice) - LOST} more" if len(twice) > LOST else ""
     what = f"with two members of one cluster: {', '.join(twice[:LOST])}{more}"
-    why = (
-        "Their retention is the factor on the function of the cluster; the moment moves by the members' means"
-    )
-    return [f"{what}. {why} as well, and corrected estimates account for it"]
+    why = "Their retention is the factor on the function of the cluster; the members' means move them as well"
+    return [f"{what}. {why}, and corrected estimates account for it"]
 
 
 def grouping_sentences(attributes: Iterable[Declared]) -> list[str]:

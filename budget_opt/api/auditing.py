@@ -57,10 +57,10 @@ def audit(
     file {output}. Reports must come back for all records, in their order, in columns of the same names with
     the declared labels. `trials` >= 1,000 is the number of records in large batches. No data is needed.
 
-    Shown are lower bounds of epsilon (nats) by Clopper and Pearson: of every attribute over all pairs of
-    categories and all reports, at every place in a batch, and over chosen sets of its and others' reports;
-    and of the record over a worst pair. Found are also noise that repeats or goes together, reports that
-    carry other values, of their record or of another one, or are outside the domain, columns (and an index,
+    Shown are lower bounds of epsilon (nats) by Clopper and Pearson: of every attribute, and of every cluster
+    as one attribute with its joint categories, over all pairs of categories and all reports, at every place
+    in a batch, and over chosen sets of its and others' reports; and of the record over a worst pair. Found
+    are also noise that repeats or goes together, reports that carry other values, of their record or of another one, or are outside the domain, columns (and an index,
     or metadata) beside the declared ones, and undeclared values that come back unchanged. A keyed
     release repeats its noise on purpose: give every call a new one. The result never says that a sampler is
     private; it says what it would have noticed. `.require()` raises `VerificationError` where there are
@@ -78,7 +78,7 @@ def audit(
 
 
 def noticeable(allocation: Allocation, trials: int = 200_000, error: float = 1e-9) -> dict[str, Noticed]:
-    """The least epsilon (nats) of each attribute that 9 audits of 10 of this size notice, told beforehand.
+    """The least epsilon (nats) of each attribute or cluster that 9 audits of 10 of this size notice.
 
     `truth` of a sampler that keeps the truth too often, `pair` of one with a fault in one pair of categories;
     inf where none is noticed.
@@ -86,17 +86,18 @@ def noticeable(allocation: Allocation, trials: int = 200_000, error: float = 1e-
     from budget_opt.verifier.auditing.power import noticeable as noticed
     from budget_opt.verifier.auditing.settings import Settings
 
-    released = [attribute for attribute in allocation.attributes if attribute.sampler is not None]
+    released = [block for block in allocation.blocks if block.is_released]
     settings = Settings(_whole(trials, "trials", FEWEST_TRIALS), 0, _error(error), 0, 0)
-    return {a.name: noticed(a, settings, len(released)) for a in released}
+    return {block.name: noticed(block, settings, len(released)) for block in released}
 
 
 def noticeable_in_words(allocation: Allocation, trials: int, error: float) -> str:
     """What an audit of this size notices in whatever attribute, told beforehand."""
     from budget_opt.verifier.auditing.result import excess_in_words
 
+    epsilons = {block.name: block.epsilon for block in allocation.blocks}
     excesses = [
-        (at.truth - allocation[name].epsilon, at.pair - allocation[name].epsilon)
+        (at.truth - epsilons[name], at.pair - epsilons[name])
         for name, at in noticeable(allocation, trials, error).items()
     ]
     truth, pair = (max(kind) for kind in zip(*excesses, strict=True)) if excesses else (math.inf, math.inf)

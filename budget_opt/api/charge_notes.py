@@ -27,11 +27,28 @@ def tell_misfits(payer: Payer, problem: Problem) -> None:
 
 def _misfits(caps: Caps, problem: Problem) -> Iterator[str]:
     yield from _caps_of_nothing(caps, {folded(name) for name in problem.names})
+    yield from _clusters_under_caps(caps, problem)
     if caps.waves != problem.waves:
         yield (
             f"is registered with waves {caps.waves}, and the problem plans {problem.waves}; the ledger keeps "
             "to its own (budget-opt ledger change --waves)"
         )
+
+
+def _clusters_under_caps(caps: Caps, problem: Problem) -> Iterator[str]:
+    """Which caps of single attributes and of groups count more than their own attributes."""
+    capped = {f"the cap on {name!r}": {folded(name)} for name in caps.attributes}
+    capped |= {
+        f"the cap on group {name!r}": {*map(folded, members)} for name, (members, _) in caps.groups.items()
+    }
+    for block in problem.blocks:
+        members = {folded(name) for name in block.names}
+        told = [cap for cap, names in capped.items() if members & names and not members <= names]
+        if told:
+            yield (
+                f"{' and '.join(block.names)} are randomized together, and a change of one of them costs the "
+                f"whole epsilon of the cluster: it is charged in full to {', '.join(told)}"
+            )
 
 
 def _caps_of_nothing(caps: Caps, there: set[str]) -> Iterator[str]:

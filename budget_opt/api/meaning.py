@@ -28,8 +28,9 @@ def meaning(
     their order, the missing category last, in any unit; without one it is the attribute's marginal, else
     uniform. `joint` are public joint distributions: by the names of some attributes an array of counts or
     shares with one axis each, {("marital", "sex"): counts}, of at most 131,072 cells. Under each of them it
-    is said exactly what the reports of all its attributes do to the odds of one of them. All figures come
-    from the sampler's integers and are rounded up.
+    is said exactly what the reports of all its attributes do to the odds of one of them. A column of a
+    cluster, seen alone, is told by its own matrix, and beside it what a change of it costs: all of the
+    cluster's loss. All figures come from the sampler's integers and are rounded up.
 
     Raises `InputError` for a name, a number or a shape that does not fit the allocation.
     """

@@ -30,7 +30,8 @@ def verify(
     again, box by box, by code that knows no solver; that may take as long as the search. `gap`, 1e-12 to 1,
     is the relative gap that counts as optimal here, whatever the file calls so: give the one that `solve`
     was asked for. `subsets` are names of attributes, such as `[("smoker", "income")]`, whose composed loss is
-    asked for: what a change of these alone can do, which does not bound what can be learned about them.
+    asked for: what a change of these alone can do (to a cluster that they touch, its whole loss, once), which
+    does not bound what can be learned about them.
 
     Raises `InputError` for an unknown name or another gap, and its `CertificateError` where the certificate
     is none. `.require()` raises `VerificationError`.

@@ -67,6 +67,7 @@ class Charge:
     def of(cls, allocation: Allocation) -> Charge:
         """The price of a release under this allocation: the epsilons that it states, not the losses below.
 
+        A cluster is one part: its epsilon counts once in the total, and whole for each of its members.
         Where the allocation keeps its total by composition only, that is its (`total_epsilon`,
         `total_delta`); where the sum of the epsilons keeps it as well, the sum, and no delta.
         """
@@ -75,9 +76,7 @@ class Charge:
                 f"allocation: is a {type(allocation).__name__}. Read one with Allocation.read(path)."
             )
         parts = tuple(
-            Part((attribute.name,), decimal_of(attribute.epsilon))
-            for attribute in allocation.attributes
-            if attribute.epsilon > 0
+            Part(block.names, decimal_of(block.epsilon)) for block in allocation.blocks if block.epsilon > 0
         )
         digest = sha256(json_text(allocation.to_dict()).encode()).hexdigest()
         epsilon, delta = _sum(parts), ZERO

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from budget_opt.ledger.wording import rows_of_one
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
+    from budget_opt.ledger.charge import Part
     from budget_opt.ledger.events import Event
 
 _SHORT = 12
@@ -28,13 +29,18 @@ _MEANING = {
     "outside": "made without this ledger and counted by hand",
 }
 """What becomes of a release, other than that it is there."""
+_NAMED = 12
+"""Releases, and attributes, that are named in a line."""
 _PILOT = "pilot-"
 """How the names of pilots begin (`api.pilot_charges`)."""
 
 
 @dataclass(frozen=True)
 class ShownRelease:
-    """One release, or pilot: its number, when it was begun, what it costs a record, what became of it."""
+    """One release, or pilot: its number, when it was begun, what it costs a record, what became of it.
+
+    `together` names the attributes that are charged as one: the members of every cluster.
+    """
 
     number: int
     time: str
@@ -46,6 +52,7 @@ class ShownRelease:
     release: str
     why: str
     is_pilot: bool
+    together: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,6 +118,7 @@ class ShownDataset:
         there = {one.status for one in self.releases}
         yield from (f"{status}: {meaning}" for status, meaning in _MEANING.items() if status in there)
         yield from (f"release {one.number}, {one.status}: {one.why}" for one in self.releases if one.why)
+        yield from self._charged_as_one()
         yield from (f"{time}  caps changed: {what} ({why})" for time, what, why in self.changes)
         yield from (
             f"{time}  an older copy of this ledger was accepted: what it did not know is lost unless it was "
@@ -120,6 +128,18 @@ class ShownDataset:
         if self.repeats:
             copies = ", ".join(f"{number} ({time})" for time, number in self.repeats)
             yield f"free repetitions of release {copies}"
+
+    def _charged_as_one(self) -> Iterator[str]:
+        """A line for each cluster that was released."""
+        releases: dict[tuple[str, ...], list[str]] = {}
+        for one in self.releases:
+            for members in one.together:
+                releases.setdefault(members, []).append(str(one.number))
+        for members, numbers in releases.items():
+            yield (
+                f"charged as one in release {_some(numbers)}: {_some(members)}; in full to the cap of each, "
+                "and once to each group and to the total"
+            )
 
     def _caps_table(self) -> RenderableType:
         from budget_opt.tables.wide import Column, WideTable
@@ -161,6 +181,10 @@ class ShownDataset:
         if any(one.delta != "0" for one in made):
             columns.insert(3, Column("delta", [one.delta for one in made]))
         return WideTable(Column("release", [str(one.number) for one in made]), columns, labels="right")
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (" and others" if len(names) > _NAMED else "")
 
 
 def left_in_words(number: float) -> str:
@@ -205,6 +229,7 @@ def _release(release: Release, events: Mapping[int, Event], cells: Mapping[str, 
         why = ending["why"]
     elif ending["kind"] == "repeat":
         why = f"its cells are those of release {cells[ending['cells']]}"
+    is_pilot = release.name.startswith(_PILOT)
     return ShownRelease(
         number=release.number,
         time=begun["time"],
@@ -215,5 +240,17 @@ def _release(release: Release, events: Mapping[int, Event], cells: Mapping[str, 
         allocation_sha256=release.charge.allocation_sha256,
         release=release.name,
         why=why,
-        is_pilot=release.name.startswith(_PILOT),
+        is_pilot=is_pilot,
+        together=() if is_pilot else _together(release.charge.parts),
     )
+
+
+def _together(parts: Sequence[Part]) -> tuple[tuple[str, ...], ...]:
+    """The members of the parts that have several; the last may be what the making of a problem has cost.
+
+    That is charged to all attributes, and no cluster has members of another part.
+    """
+    others = {name for part in parts[:-1] for name in part.members}
+    if others and others <= {*parts[-1].members}:
+        parts = parts[:-1]
+    return tuple(part.members for part in parts if len(part.members) > 1)

@@ -133,7 +133,7 @@ def background_sampler_of_width(
 
 
 def blind_counts(weights: Sequence[int], bits: int) -> tuple[int, ...]:
-    """Counts >= 1 with sum 2^`bits` of reports that are drawn from the background alone (loss 0, retention 0).
+    """Counts >= 1 with sum 2^`bits` of reports drawn from the background alone (loss 0, retention 0).
 
     Each is off by a word at most, and the largest takes what these words make.
     """

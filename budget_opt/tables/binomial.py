@@ -51,9 +51,9 @@ def least_of_possible(
 ) -> float:
     """How likely the oddest of the counts of r categories is at most, if each share lies from fewest to most.
 
-    `counts` has shape (r,), and so may the limits. In the stochastic order the number of a category is at least binomial (n, fewest)
-    and at most binomial (n, most), so the least of these 2 r tails, times 2 r, is at most a with probability
-    at most a (Bonferroni), whatever the shares within those limits.
+    `counts` has shape (r,), and so may the limits. In the stochastic order the number of a category is at
+    least binomial (n, fewest) and at most binomial (n, most), so the least of these 2 r tails,
+    times 2 r, is at most a with probability at most a (Bonferroni), whatever the shares within those limits.
     """
     n = counts.sum()
     tails = np.concatenate([at_most(counts, n, fewest), at_least(counts, n, most)])

@@ -14,11 +14,13 @@ from budget_opt.allocation.columns import other_columns
 from budget_opt.errors import DataError
 from budget_opt.model.domain import Domain
 from budget_opt.tables.attachments import attachments
+from budget_opt.tables.counting import AnyCodes
 from budget_opt.tables.encoding import Codes, Encoder, code_type
 from budget_opt.tables.findings import Findings
 from budget_opt.tables.public import without_dictionary
 from budget_opt.tables.reading import encoded, encoders_for, open_table
 from budget_opt.tables.source import Source, listed, require_columns
+from budget_opt.verifier.public_values import PublicValues
 from budget_opt.verifier.release import ReleaseJudge
 from budget_opt.verifier.release_report import ReleaseReport
 from budget_opt.verifier.report import EXPECTED, Check
@@ -33,8 +35,15 @@ def compare_tables(allocation: Allocation, original: Any, released: Any, false_a
     require_columns(allocation.released, originals)
     attributes = [a for a in allocation.attributes if a.name in reports.names and a.name in originals.names]
     public = [name for name in allocation.public if name in reports.names]
-    judge = ReleaseJudge(allocation, false_alarm=false_alarm, released={a.name for a in attributes})
-    pair = _Pair(originals, reports, attributes, public)
+    in_moments = {name for moment in allocation.moments for name in moment.attributes}
+    values = PublicValues(originals, [name for name in public if name in in_moments])
+    judge = ReleaseJudge(
+        allocation,
+        false_alarm=false_alarm,
+        released={a.name for a in attributes},
+        public=values.channels,
+    )
+    pair = _Pair(originals, reports, attributes, public, values)
     for codes in pair.codes():
         judge.add(*codes)
     checks = [
@@ -149,11 +158,13 @@ class _Pair:
         released: Source,
         attributes: Sequence[AllocatedAttribute],
         public: Sequence[str],
+        values: PublicValues,
     ) -> None:
         self._tables = original, released
         self._domains = {attribute.name: attribute.domain for attribute in attributes}
         self.cells = ReleasedCells(self._domains)
         self._changed = dict.fromkeys(public, 0)
+        self._values = values
         self._rows = [0, 0]
 
     @property
@@ -161,8 +172,10 @@ class _Pair:
         """True where both have equally many rows."""
         return self._rows[0] == self._rows[1]
 
-    def codes(self) -> Iterator[tuple[dict[str, Codes], dict[str, Codes]]]:
+    def codes(self) -> Iterator[tuple[dict[str, AnyCodes], dict[str, AnyCodes]]]:
         """The attributes' codes of both tables, a batch at a time; faulty released cells get code 0.
+
+        With those of public columns that take part in moments.
 
         Raises `DataError` at the end where originals lie outside the declared domains.
         """
@@ -173,9 +186,11 @@ class _Pair:
         findings = Findings()
         for left, right in aligned(*batches):
             if left is not None and right is not None:
+                # that public columns are as they were is a check of its own
+                same = self._values.codes(left)
                 yield (
-                    encoded(left, encoders[0], findings, self._rows[0]),
-                    self.cells.codes(right, encoders[1]),
+                    {**encoded(left, encoders[0], findings, self._rows[0]), **same},
+                    {**self.cells.codes(right, encoders[1]), **same},
                 )
                 for name in self._changed:
                     self._changed[name] += differing(left.column(name), right.column(name))

@@ -1,7 +1,9 @@
 """What the losses of single attributes add up to: for a record, a group, and any attributes asked for.
 
-Attributes are randomized independently given the record, so the largest log ratio of several matrices
-together (their Kronecker product) is the sum of theirs (DESIGN 2.1).
+Blocks, an attribute alone or a cluster, are randomized independently given the record, so the largest log
+ratio of several matrices together (their Kronecker product) is the sum of theirs (DESIGN 2.1). A change of
+one member of a cluster alone has the largest ratio of the cluster's matrix already: some attributes cost the
+sum over the blocks that they touch, each once (DESIGN 2.9).
 """
 
 from __future__ import annotations
@@ -10,7 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 
 from budget_opt.accounting import epsilon_at, total_at
+from budget_opt.accounting.words import cluster_sentences
 from budget_opt.allocation import Allocation
+from budget_opt.allocation.blocks import AllocatedBlock
 from budget_opt.errors import InputError
 from budget_opt.mechanisms.exact import exact, exact_sum, float_at_least, multiple_at_least
 from budget_opt.verifier.matrices import Matrices
@@ -31,8 +35,7 @@ def budget_checks(allocation: Allocation) -> Iterator[Check]:
     if allocation.total_delta > 0:
         yield _convolution_check(allocation)
     for who, name, about, cap in _caps(allocation):
-        members = allocation.attributes if not about else [allocation[member] for member in about]
-        spent = exact_sum(attribute.epsilon for attribute in members)
+        spent = exact_sum(block.epsilon for block in _touched(allocation, about))
         yield Check(
             claim=f"epsilon of {who}",
             measured=float_at_least(spent),
@@ -59,7 +62,7 @@ def composition_checks(allocation: Allocation, matrices: Matrices) -> Iterator[C
     if (units := allocation.unit.max_rows * allocation.waves) > 1:
         yield _planned_check(allocation, _sum(matrix.loss for matrix in every), units)
     for who, name, about, cap in _caps(allocation):
-        losses = [matrices[member].loss for member in about] if about else [one.loss for one in every]
+        losses = [matrices[block.name].loss for block in _touched(allocation, about)]
         loss = _sum(losses)
         yield Check(
             claim=f"loss of {who}",
@@ -89,17 +92,19 @@ def _planned_check(allocation: Allocation, loss: float, units: int) -> Check:
 def subset_checks(
     allocation: Allocation, matrices: Matrices, subsets: Iterable[Sequence[str]]
 ) -> Iterator[Check]:
-    """What a change of these attributes alone can do, against the sum of their epsilons."""
+    """What a change of these attributes alone can do, against the sum of the epsilons that they touch."""
     for names in subsets:
-        losses = [matrices[name].loss for name in names]
-        epsilon = exact_sum(allocation[name].epsilon for name in names)
+        blocks = _touched(allocation, names)
+        losses = [matrices[block.name].loss for block in blocks]
+        epsilon = exact_sum(block.epsilon for block in blocks)
         loss = _sum(losses)
+        told = "sum of the losses of their matrices; the limit is the sum of their epsilons"
         yield Check(
             claim=f"loss of a change of {', '.join(names)} alone",
             measured=loss,
             limit=float_at_least(epsilon),
             holds=loss < inf and exact_sum(losses) <= epsilon,
-            source="sum of the losses of their matrices; the limit is the sum of their epsilons",
+            source="; ".join([told, *cluster_sentences(allocation, names)]),
             name="subset",
             about=tuple(names),
         )
@@ -136,6 +141,11 @@ def require_subsets(allocation: Allocation, subsets: Iterable[Iterable[str]]) ->
                 raise InputError(f"subsets: {name!r} stands twice in {', '.join(wanted)}. Name it once.")
         found.append(wanted)
     return tuple(found)
+
+
+def _touched(allocation: Allocation, names: Sequence[str]) -> tuple[AllocatedBlock, ...]:
+    """The blocks of these attributes, each once; all of them for none."""
+    return allocation.touched(names) if names else allocation.blocks
 
 
 def _caps(allocation: Allocation) -> Iterator[tuple[str, str, tuple[str, ...], float]]:

@@ -29,7 +29,7 @@ def given_checks(allocation: Allocation, problem: Problem, matrices: Matrices) -
     if problem.groups != allocation.question.groups:
         yield from _group_checks(allocation, problem)
     if problem.moments != allocation.question.moments:
-        yield from _moment_checks(problem, matrices)
+        yield from _moment_checks(allocation, problem, matrices)
 
 
 def _total(problem: Problem) -> tuple[float | None, float]:
@@ -43,7 +43,7 @@ def _total_check(allocation: Allocation, problem: Problem) -> Check:
         claim, measured, limit = f"delta of a record at epsilon {total!r} {_UNDER}", found, delta
         source = "exact convolution of the losses, rounded up"
     else:
-        measured = float_at_least(exact_sum(attribute.epsilon for attribute in allocation.attributes))
+        measured = allocation.spent_epsilon
         claim, limit, source = f"epsilon spent on a record {_UNDER}", total, "sum of decimals"
     return Check(
         claim=claim,
@@ -58,9 +58,10 @@ def _total_check(allocation: Allocation, problem: Problem) -> Check:
 
 def _group_checks(allocation: Allocation, problem: Problem) -> Iterator[Check]:
     """What members have been given; an attribute that the allocation does not have spends nothing."""
-    epsilons = {attribute.name: attribute.epsilon for attribute in allocation.attributes}
+    there = allocation.question.names
     for group in problem.groups:
-        spent = exact_sum(epsilons.get(name, 0.0) for name in group.attributes)
+        touched = allocation.touched(name for name in group.attributes if name in there)
+        spent = exact_sum(block.epsilon for block in touched)
         yield Check(
             claim=f"epsilon spent on group {group.name} {_UNDER}",
             measured=float_at_least(spent),
@@ -73,13 +74,14 @@ def _group_checks(allocation: Allocation, problem: Problem) -> Iterator[Check]:
         )
 
 
-def _moment_checks(problem: Problem, matrices: Matrices) -> Iterator[Check]:
+def _moment_checks(allocation: Allocation, problem: Problem, matrices: Matrices) -> Iterator[Check]:
     """Every floor and ceiling; nothing survives of a moment with an attribute that is not released."""
     for moment in problem.moments:
-        kept = prod(
-            (matrices[name].retention if name in matrices else Fraction(0) for name in moment.attributes),
-            start=Fraction(1),
-        )
+        members = problem.attributes_in(moment)
+        there = set(members) <= set(allocation.question.names)
+        touched = allocation.touched(members) if there else ()
+        kept = prod((matrices[block.name].retention for block in touched), start=Fraction(there))
+        kept *= problem.detail_of(moment)
         for bound, limit, word in (("floor", moment.floor, _DEMANDS), ("ceiling", moment.ceiling, _ALLOWS)):
             if limit is not None:
                 yield Check(

@@ -4,6 +4,10 @@ Few cells: the joint tables of the originals and of the reports, which add up ov
 sums over the rows of functions that are centred at the means of the first 2^16 rows. The argument of
 `retentions` holds for any centres of the data, with those of the reports their image under the matrix:
 the retention is R exactly about them too.
+
+Columns of one cluster are replaced together: E[g | x] = lambda g(x) + (1 - lambda) mean g over all their
+combinations, and the mean of a product of functions of one column each is the product of their means. So the
+expectation of a moment with several members of a cluster is that of DESIGN 2.9, exactly, given the data.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from budget_opt.tables.counting import AnyCodes, IntArray, joint_counts
-from budget_opt.verifier.channels import Channel
+from budget_opt.verifier.channels import AnyChannel, expectation_together
 from budget_opt.verifier.noise.blocks import Block, Blocks
 from budget_opt.verifier.retentions import Projection
 
@@ -28,7 +32,7 @@ LARGEST_JOINT = 2**16
 class JointTally:
     """The rows of one moment, batch by batch."""
 
-    def __init__(self, channels: Sequence[Channel], *, largest: int = LARGEST_JOINT) -> None:
+    def __init__(self, channels: Sequence[AnyChannel], *, largest: int = LARGEST_JOINT) -> None:
         self._channels = tuple(channels)
         shape = tuple(channel.cardinality for channel in channels)
         self._tables: list[IntArray] | None = None
@@ -51,7 +55,7 @@ class JointTally:
         return project_tables(self._channels, *self._tables)
 
 
-def project_tables(channels: Sequence[Channel], original: IntArray, released: IntArray) -> Projection:
+def project_tables(channels: Sequence[AnyChannel], original: IntArray, released: IntArray) -> Projection:
     """From joint tables of counts; nominal attributes by the direction of the data's own table."""
     n = int(original.sum())
     shares, axes = original / n, range(original.ndim)
@@ -63,8 +67,8 @@ def project_tables(channels: Sequence[Channel], original: IntArray, released: In
     direction = own / size if own.size > 1 and size > 0 else np.ones(own.shape)
     g = _contracted([function.T for function in centred], direction)
     expected, square = g, g**2
-    for axis, channel in enumerate(channels):
-        expected, square = channel.expectation(expected, axis), channel.expectation(square, axis)
+    for together in by_block(channels):
+        expected, square = (expectation_together(channels, one, together) for one in (expected, square))
     nominal = any(channel.scores is None for channel in channels)
     return Projection(
         basis="the data's own table" if nominal else "the scores",
@@ -80,9 +84,9 @@ def project_tables(channels: Sequence[Channel], original: IntArray, released: In
 class RowSums:
     """A moment of many cells; nominal attributes by their category numbers, as any scores are sound."""
 
-    def __init__(self, channels: Sequence[Channel]) -> None:
+    def __init__(self, channels: Sequence[AnyChannel]) -> None:
         self._channels = tuple(channels)
-        self._blocks = Blocks(channels)
+        self._blocks = Blocks([channel.even for channel in channels])
         self._n = 0
         self._own: list[FloatArray] = []
         self._functions: list[FloatArray] = []
@@ -113,20 +117,31 @@ class RowSums:
     def _take(self, block: Block) -> None:
         if not self._n:
             self._own, self._functions = _centred_at(self._channels, block.truths)
-        expected = [one.expectation(g) for one, g in zip(self._channels, self._functions, strict=True)]
-        square = [one.expectation(g**2) for one, g in zip(self._channels, self._functions, strict=True)]
+        expected = self._expected(self._functions, block)
         self._sums += (
-            _sum_of_products(self._own, block.truths),
-            _sum_of_products(self._functions, block.reports),
-            _sum_of_products(expected, block.truths),
-            _sum_of_products(square, block.truths),
-            _sum_of_products([e**2 for e in expected], block.truths),
+            np.sum(_products(self._own, block.truths)),
+            np.sum(_products(self._functions, block.reports)),
+            np.sum(expected),
+            np.sum(self._expected([g**2 for g in self._functions], block)),
+            np.sum(expected**2),
         )
         self._n += block.rows
 
+    def _expected(self, functions: Sequence[FloatArray], block: Block) -> FloatArray:
+        """E[prod g(y) | x] of every row."""
+        expected = np.ones(block.rows)
+        for axes in by_block(self._channels):
+            kept = float(self._channels[axes[0]].retention)
+            own, truths = [functions[axis] for axis in axes], [block.truths[axis] for axis in axes]
+            noise = math.prod(
+                float(self._channels[axis].replaced(g)[0]) for axis, g in zip(axes, own, strict=True)
+            )
+            expected *= kept * _products(own, truths) + (1 - kept) * noise
+        return expected
+
 
 def _centred_at(
-    channels: Sequence[Channel], columns: Sequence[AnyCodes]
+    channels: Sequence[AnyChannel], columns: Sequence[AnyCodes]
 ) -> tuple[list[FloatArray], list[FloatArray]]:
     """The functions of the data and of the reports, centred at the means of these originals."""
     functions = [
@@ -142,7 +157,7 @@ def _centred_at(
 
 
 def _centred(
-    channels: Sequence[Channel], functions: Sequence[FloatArray], marginals: Sequence[FloatArray]
+    channels: Sequence[AnyChannel], functions: Sequence[FloatArray], marginals: Sequence[FloatArray]
 ) -> tuple[list[FloatArray], list[FloatArray]]:
     """The functions minus their means over the originals, and minus their expected means over the reports."""
     own, centred = [], []
@@ -150,7 +165,7 @@ def _centred(
         mean = function @ marginal
         expected = channel.expectation(function, axis=1) @ marginal
         if len(channels) == 1:
-            mean = expected = function.mean(axis=1)
+            mean = expected = channel.replaced(function, axis=1)[:, 0]
         own.append(function - mean[:, None])
         centred.append(function - expected[:, None])
     return own, centred
@@ -163,12 +178,20 @@ def _contracted(functions: Sequence[FloatArray], table: FloatArray) -> FloatArra
     return table
 
 
-def _sum_of_products(functions: Sequence[FloatArray], columns: Sequence[AnyCodes]) -> float:
-    """The sum over the rows of the product of the columns' functions."""
+def by_block(channels: Sequence[AnyChannel]) -> list[tuple[int, ...]]:
+    """The numbers of those channels that are of one block, for every block."""
+    axes: dict[str, tuple[int, ...]] = {}
+    for axis, channel in enumerate(channels):
+        axes[channel.block] = (*axes.get(channel.block, ()), axis)
+    return list(axes.values())
+
+
+def _products(functions: Sequence[FloatArray], columns: Sequence[AnyCodes]) -> FloatArray:
+    """The product of the columns' functions, of every row."""
     product = np.ones(columns[0].size)
     for function, column in zip(functions, columns, strict=True):
         product *= function[column]
-    return float(product.sum())
+    return product
 
 
 def _width(functions: Sequence[FloatArray]) -> float:

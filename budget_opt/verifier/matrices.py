@@ -1,23 +1,33 @@
-"""One attribute's implemented matrix, rebuilt from the file's integers by counting words (DESIGN 2.1, 2.8).
+"""The implemented matrix of a block, rebuilt from the file's integers by counting words (DESIGN 2.1, 2.8).
+
+A block is what is randomized as one: an attribute, or a cluster with its joint categories (DESIGN 2.9).
 
 A uniform b-bit word u gives d = min(u div q, r - 1) and the report (x + d + 1) mod r: q words for each d
 below r - 1, which are other categories, and the rest of the 2^b for d = r - 1, the truth. Row x is thus these
 counts moved by x: every row and every column holds the same r counts, two of them distinct. A statement about
-one row is a statement about all, and r x r is never built, however many categories there are.
+one row is a statement about all, and r x r is never built, however many categories there are. Of another
+background than the uniform one: `background_matrices`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import inf
+from math import inf, prod
+from typing import TypeAlias
 
-from budget_opt.allocation import AllocatedAttribute
+from budget_opt.allocation import Allocation
+from budget_opt.allocation.blocks import AllocatedAttribute, AllocatedBlock
+from budget_opt.mechanisms.background_sampler import BackgroundSampler
 from budget_opt.mechanisms.exact import exact, float_at_most, log_at_least
-from budget_opt.mechanisms.sampler import sampler_as_stated
+from budget_opt.mechanisms.sampler import Sampler
+from budget_opt.mechanisms.samplers import AnySampler, any_sampler_as_stated
+from budget_opt.verifier.background_matrices import BackgroundMatrix
 from budget_opt.verifier.report import EXPECTED, Check
+
+_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -30,13 +40,24 @@ class Matrix:
     other_words: int
 
     @classmethod
-    def of(cls, attribute: AllocatedAttribute) -> Matrix:
-        """The matrix of an attribute's r, b and q; without a sampler every report is alike (R36)."""
-        r, sampler = attribute.cardinality, attribute.sampler
-        if sampler is None:
+    def of(cls, block: AllocatedBlock) -> Matrix:
+        """The matrix of a block's r, b and q; without a sampler every report is alike (R36)."""
+        r, sampler = block.cardinality, block.sampler
+        if not isinstance(sampler, Sampler):
             return cls(r, r, 1, 1)
         words = 2**sampler.bits
         return cls(r, words, max(0, words - (r - 1) * sampler.q), sampler.q)
+
+    def seen(self, shape: Sequence[int], members: Sequence[int]) -> Matrix:
+        """The matrix of these members alone, `shape` being the categories of all.
+
+        Each of their joint categories stands for r / (their number) of the block's: the words of all of these
+        lead to it, also those of the true one (DESIGN 2.9).
+        """
+        cardinality = prod(shape[member] for member in members)
+        alike = self.cardinality // cardinality
+        truth_words = self.truth_words + (alike - 1) * self.other_words
+        return Matrix(cardinality, self.words, truth_words, alike * self.other_words)
 
     @property
     def is_stochastic(self) -> bool:
@@ -53,6 +74,11 @@ class Matrix:
     def other(self) -> Fraction:
         """P(report = one given other category)."""
         return Fraction(self.other_words, self.words)
+
+    @property
+    def least(self) -> Fraction:
+        """The smallest entry."""
+        return min(self.truth, self.other)
 
     @property
     def kept_words(self) -> int:
@@ -77,83 +103,126 @@ class Matrix:
         return log_at_least(Fraction(most, least))
 
 
-Matrices = dict[str, Matrix]
+AnyMatrix: TypeAlias = Matrix | BackgroundMatrix
+Matrices = dict[str, AnyMatrix]
 
 
-def matrices_of(attributes: tuple[AllocatedAttribute, ...]) -> Matrices:
-    """The matrix of every attribute by name."""
-    return {attribute.name: Matrix.of(attribute) for attribute in attributes}
+def matrices_of(blocks: Iterable[AllocatedBlock]) -> Matrices:
+    """The matrix of every block by name."""
+    return {block.name: matrix_of(block) for block in blocks}
 
 
-def loss_checks(attributes: tuple[AllocatedAttribute, ...], matrices: Matrices) -> Iterator[Check]:
-    """Every matrix is one, and its loss is at most the attribute's epsilon."""
-    for attribute in attributes:
-        name = attribute.name
+def matrix_of(block: AllocatedBlock) -> AnyMatrix:
+    """The matrix of a block: of the kind that its integers are of, and else of its background."""
+    if isinstance(block.sampler, Sampler) or (block.sampler is None and block.has_uniform_background):
+        return Matrix.of(block)
+    return BackgroundMatrix.of(block)
+
+
+def loss_checks(blocks: Iterable[AllocatedBlock], matrices: Matrices) -> Iterator[Check]:
+    """Every matrix is one, and its loss is at most the block's epsilon."""
+    for block in blocks:
+        name = block.name
         matrix = matrices[name]
         yield Check(
             claim=f"matrix of {name}: every report is possible",
-            measured=float(min(matrix.truth, matrix.other)),
+            measured=float(matrix.least),
             limit="above 0, rows and columns sum to 1",
             holds=matrix.is_stochastic,
             source="sampler integers",
             name="matrix",
-            about=(name,),
+            about=block.names,
         )
         yield Check(
             claim=f"loss of {name}",
             measured=matrix.loss,
-            limit=attribute.epsilon,
-            holds=matrix.loss < inf and exact(matrix.loss) <= exact(attribute.epsilon),
+            limit=block.epsilon,
+            holds=matrix.loss < inf and exact(matrix.loss) <= exact(block.epsilon),
             source="largest log ratio of its matrix",
             name="loss",
-            about=(name,),
+            about=block.names,
         )
 
 
-def statement_checks(attributes: tuple[AllocatedAttribute, ...], matrices: Matrices) -> Iterator[Check]:
+def statement_checks(allocation: Allocation, matrices: Matrices) -> Iterator[Check]:
     """The integers are those that epsilon demands, and what is stated of the matrix is what they make."""
-    for attribute in attributes:
-        yield _sampler_check(attribute)
-        yield _figures_check(attribute, matrices[attribute.name])
+    for block in allocation.blocks:
+        yield _sampler_check(block)
+        yield _figures_check(block, block.names, matrices[block.name])
+    for attribute in allocation.attributes:
+        if attribute.cluster:
+            whole = matrices[attribute.part.name]
+            part = attribute.part
+            own = whole.seen(part.shape, [part.names.index(attribute.name)])
+            yield _figures_check(attribute, (attribute.name,), own, whole)
 
 
-def _sampler_check(attribute: AllocatedAttribute) -> Check:
-    """q = ceil(2^b / (exp(epsilon) + r - 1)): a larger one is as private, but is not what is stated."""
-    stated = attribute.sampler
+def _sampler_check(block: AllocatedBlock) -> Check:
+    """q = ceil(2^b / (exp(epsilon) + r - 1)): a larger one is as private, but is not what is stated.
+
+    So for the counts of another background.
+    """
+    stated = block.sampler
     bits = None if stated is None else stated.bits
-    due = sampler_as_stated(attribute.epsilon, attribute.cardinality, bits)
+    due = any_sampler_as_stated(block.epsilon, block.cardinality, block.block.background_weights, bits)
     return Check(
-        claim=f"sampler of {attribute.name}",
-        measured="none" if stated is None else str(stated.q),
-        limit="none" if due is None else str(due.q),
+        claim=f"sampler of {block.name}",
+        measured=_integers(stated),
+        limit=_integers(due),
         holds=stated == due,
-        source="the q that its epsilon demands, exp rounded outward",
+        source="the integers that its epsilon and background demand, exp rounded outward"
+        if isinstance(due, BackgroundSampler)
+        else "the q that its epsilon demands, exp rounded outward",
         name="sampler",
         word=EXPECTED,
-        about=(attribute.name,),
+        about=block.names,
     )
 
 
-def _figures_check(attribute: AllocatedAttribute, matrix: Matrix) -> Check:
-    """Each stated double is the exact number rounded in its direction: loss up, retention down."""
+def _figures_check(
+    stating: AllocatedBlock | AllocatedAttribute,
+    about: tuple[str, ...],
+    matrix: AnyMatrix,
+    whole: AnyMatrix | None = None,
+) -> Check:
+    """Each stated double is the exact number rounded in its direction: loss up, retention down.
+
+    Of the member of a cluster the probabilities are its column's, and the loss is that of the `whole`: what a
+    change of it costs.
+    """
     figures = {
-        "loss": (attribute.loss, matrix.loss),
-        "retention": (attribute.retention, float_at_most(matrix.retention)),
-        "truth_probability": (attribute.truth_probability, float(matrix.truth)),
-        "other_probability": (attribute.other_probability, float(matrix.other)),
+        "loss": (stating.loss, (whole or matrix).loss),
+        "retention": (stating.retention, float_at_most(matrix.retention)),
+        "truth_probability": (stating.truth_probability, _double(matrix.truth)),
+        "other_probability": (stating.other_probability, _double(matrix.other)),
     }
     wrong = {name: pair for name, pair in figures.items() if pair[0] != pair[1]}
     return Check(
-        claim=f"stated loss, retention and probabilities of {attribute.name}",
+        claim=f"stated loss, retention and probabilities of {stating.name}",
         measured=_listed({name: stated for name, (stated, _) in wrong.items()}) or "4 agree",
         limit=_listed({name: exactly for name, (_, exactly) in wrong.items()}) or "4",
         holds=not wrong,
-        source="its matrix; loss rounded up, retention down",
+        source="its matrix; loss rounded up, retention down"
+        if whole is None
+        else "the matrix of its cluster, summed over the others; loss of the cluster",
         name="figures",
         word=EXPECTED,
-        about=(attribute.name,),
+        about=about,
     )
 
 
-def _listed(figures: dict[str, float]) -> str:
+def _double(probability: Fraction | None) -> float | None:
+    return None if probability is None else float(probability)
+
+
+def _integers(sampler: AnySampler | None) -> str:
+    if sampler is None:
+        return "none"
+    if isinstance(sampler, Sampler):
+        return str(sampler.q)
+    more = "" if sampler.cardinality <= _NAMED else f" and {sampler.cardinality - _NAMED:,} more"
+    return f"{', '.join(map(str, sampler.counts[:_NAMED]))}{more}"
+
+
+def _listed(figures: dict[str, float | None]) -> str:
     return ", ".join(f"{name} {value!r}" for name, value in figures.items())

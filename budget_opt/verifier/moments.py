@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from budget_opt.allocation import AllocatedMoment, Allocation
@@ -18,16 +18,22 @@ Retentions = tuple[Fraction, ...]
 
 
 def exact_retentions(allocation: Allocation, matrices: Matrices) -> Retentions:
-    """R of every moment of the question, in its order."""
-    kept = {name: (matrix.kept_words, matrix.words) for name, matrix in matrices.items()}
-    return tuple(_product(moment, kept) for moment in allocation.question.moments)
+    """R of every moment of the question, in its order: of each block that it touches once, times its detail.
+
+    The detail is what groupings leave, made anew from the declared scores and marginals.
+    """
+    question = allocation.question
+    kept = [(matrices[name].kept_words, matrices[name].words) for name in question.block_names]
+    return tuple(
+        _product(kept[i] for i in question.touched(moment.attributes)) * question.detail_of(moment)
+        for moment in question.moments
+    )
 
 
-def _product(moment: CrossMoment, kept: dict[str, tuple[int, int]]) -> Fraction:
+def _product(kept: Iterable[tuple[int, int]]) -> Fraction:
     """One division at the end: a fraction a factor would take out common factors each time."""
     counted, words = 1, 1
-    for name in moment.attributes:
-        own, of = kept[name]
+    for own, of in kept:
         counted, words = counted * own, words * of
     return Fraction(counted, words)
 
@@ -62,11 +68,15 @@ def stated_moment_checks(allocation: Allocation, retentions: Retentions) -> Iter
     for moment, kept, inflation in zip(
         allocation.moments,
         retentions,
-        implemented_inflations(allocation.question, allocation.attributes),
+        implemented_inflations(allocation.question, allocation.blocks),
         strict=True,
     ):
-        basis = variance_basis(has_marginal[name] for name in moment.attributes)
+        members = allocation.question.attributes_in(moment.stated)
+        basis = variance_basis(has_marginal[name] for name in members)
+        touched = allocation.question.touched(members)
         same = moment.exact_retention == kept and moment.variance_basis == basis
+        same = same and moment.touches_twice == (len(touched) < len(members))
+        same = same and moment.detail == allocation.question.detail_of(moment.stated)
         if not same or not _agree(moment.variance_inflation, inflation):
             wrong.append(_wrong_moment(moment, kept, inflation, basis))
     if wrong:

@@ -30,7 +30,7 @@ def stated_outcome_checks(allocation: Allocation, gap: float) -> Iterator[Check]
     """What the file says of its value and gap: whether it follows from its integers, and is small enough."""
     outcome = allocation.objective
     statement = Statement(outcome.bound, outcome.gap_tolerance, outcome.solver, outcome.seconds)
-    made = outcome_of(allocation.question, allocation.attributes, statement)
+    made = outcome_of(allocation.question, allocation.blocks, statement)
     # the hash of a certificate is the only thing here that the integers do not say
     known = {**vars(made), "certificate_sha256": outcome.certificate_sha256}
     yield Check(
@@ -79,7 +79,7 @@ def bound_checks(allocation: Allocation, problem: Problem, gap: float) -> tuple[
     prove is no failure but open, as long as no split is found that passes the bound.
     """
     outcome = allocation.objective
-    if outcome.bound is None or allocation.question.names != problem.names:
+    if outcome.bound is None or not randomizes_alike(allocation, problem):
         return [], []
     arrays, source = _relaxed(problem)
     certificate = certify(arrays, allocation.epsilons, proceed=_some_steps(arrays))
@@ -106,12 +106,20 @@ def bound_checks(allocation: Allocation, problem: Problem, gap: float) -> tuple[
     better = better_split(problem, allocation.epsilons, outcome.bound)
     if better is not None:
         claim = f"bound of {outcome.kind}"
-        why = f"a split within all limits passes it: {split_text(problem.names, better.epsilon)}"
+        why = f"a split within all limits passes it: {split_text(problem.block_names, better.epsilon)}"
         checks.append(Check(claim, better.value, outcome.bound, holds=False, source=why, name="bound"))
         return checks, []
     searched = "" if problem.total_delta > 0 else ", and a short search found no split that passes the bound"
     why = f"is not confirmed: one evaluation here proves {proved:.9g}{searched}; a certificate would prove it"
     return checks, [Open(stated_bound(allocation), f"{why} (--certificate)")]
+
+
+def randomizes_alike(allocation: Allocation, problem: Problem) -> bool:
+    """True where the problem has the same blocks, so that the epsilons are those of its arrays."""
+    if problem.clusters == "auto":
+        return False
+    stated, asked = ([block.names for block in of.blocks] for of in (allocation.question, problem))
+    return stated == asked
 
 
 def stated_bound(allocation: Allocation) -> str:

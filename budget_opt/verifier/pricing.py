@@ -70,11 +70,11 @@ def _claims(allocation: Allocation, found: Prices | None) -> Iterator[_Claim]:
     for name, stated in allocation.sensitivity.items():
         at = NOTHING if found is None else found.budgets.get(name, NOTHING)
         yield _Claim(name, stated, at, caps.get(name, 1.0))
-    usual = allocation.spent_epsilon / len(allocation.attributes)
-    for i, attribute in enumerate(allocation.attributes):
-        if attribute.shadow_price is not None:
+    usual = allocation.spent_epsilon / len(allocation.blocks)
+    for i, block in enumerate(allocation.blocks):
+        if block.shadow_price is not None:
             at = NOTHING if found is None else found.bounds[i]
-            yield _Claim(f"the bound of {attribute.name}", attribute.shadow_price, at, usual)
+            yield _Claim(f"the bound of {block.name}", block.shadow_price, at, usual)
     for k, moment in enumerate(allocation.moments):
         if moment.floor_price is not None:
             at = NOTHING if found is None else found.floors.get(k, NOTHING)

@@ -11,13 +11,13 @@ from budget_opt.verifier.outcome import stated_bound
 from budget_opt.verifier.pricing import states_prices
 from budget_opt.verifier.report import EXPECTED, Check, Open
 
-_BOUNDS = ("epsilon", "epsilon_min", "epsilon_max")
+_BOUNDS = ("epsilon", "epsilon_min", "epsilon_max", "distortion_max", "groupings")
 
 
 def coherence_check(allocation: Allocation) -> Check:
     """The attributes and moments that have results are those that are declared."""
     question = allocation.question
-    same = tuple(attribute.declared for attribute in allocation.attributes) == question.attributes
+    same = tuple(block.block for block in allocation.blocks) == question.blocks
     same = same and tuple(moment.stated for moment in allocation.moments) == question.moments
     return Check(
         claim="the results are those of the declared attributes and moments",
@@ -78,8 +78,8 @@ def bound_of_attribute_checks(allocation: Allocation, problem: Problem) -> Itera
 
 
 def _without_bounds(question: Problem) -> dict[str, object]:
-    """The question without the bounds of single attributes, which an allocation does not carry."""
-    document = question.to_dict()
+    """The question without what an allocation does not carry: bounds of single attributes, `max_cells`."""
+    document = {name: value for name, value in question.to_dict().items() if name != "max_cells"}
     attributes = [
         {name: value for name, value in attribute.items() if name not in _BOUNDS}
         for attribute in document["attributes"]
@@ -91,7 +91,7 @@ def unconfirmed_without_problem(allocation: Allocation) -> str:
     """What a file says of its problem and only that problem can confirm."""
     names = ["name", "total", "categories and scores of the attributes", "weights, floors and ceilings"]
     question = allocation.question
-    names += ["groups"] * bool(question.groups)
+    names += ["groups"] * bool(question.groups) + ["clusters"] * bool(question.clusters)
     names += ["public and dropped columns", "row order", "unit and waves", "provenance"]
     told = f"not confirmed without the problem: {', '.join(names)}"
     if question.sha256 != allocation.problem_sha256:
@@ -106,7 +106,7 @@ def open_without_problem(allocation: Allocation) -> Iterator[Open]:
     yield Open(
         "the question in this file",
         "does not have the stated hash: it left something out when it was written (pins, minima and maxima "
-        "of single attributes, clusters), or the file was changed; the problem would tell (--problem)",
+        "of single attributes, max_cells), or the file was changed; the problem would tell (--problem)",
     )
     if allocation.objective.bound is not None:
         yield Open(

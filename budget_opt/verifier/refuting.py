@@ -24,7 +24,7 @@ _VALUES = 6_000
 """Values that a search may compute, fewer where the moments have many members (`_WORK`)."""
 _WORK = 30_000_000
 _ENDS = 3
-"""Attributes with the largest and with the smallest slope between which a step may move budget."""
+"""Blocks with the largest and with the smallest slope between which a step may move budget."""
 _HALVINGS = 24
 _MOMENTS = 12
 """The weightiest moments, on each of which alone the budget is put."""
@@ -156,6 +156,6 @@ class _Climber:
 
 
 def split_text(names: tuple[str, ...], epsilon: FloatArray, most: int = 12) -> str:
-    """The epsilons of the first so many attributes, by name."""
+    """The epsilons of the first so many blocks, by name."""
     told = ", ".join(f"{name} {value!r}" for name, value in zip(names[:most], epsilon.tolist(), strict=False))
     return told if len(names) <= most else f"{told} and {len(names) - most:,} more"

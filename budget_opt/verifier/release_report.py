@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from budget_opt.verifier.report import Check, VerificationReport
 from budget_opt.verifier.retentions import RetentionEvidence
 from budget_opt.verifier.transitions import TransitionEvidence
 
+_SHARE = "share of the moment that joint randomization leaves"
 INTERNAL_NOTICE = "Computed from the originals: outside the guarantee, do not pass on"
 
 
@@ -58,9 +59,15 @@ class ReleaseReport(VerificationReport):
         }
 
 
-def transition_checks(evidence: Iterable[TransitionEvidence]) -> Iterator[Check]:
-    """Two checks of each attribute's counts, and a third where the rows do not belong together."""
+def transition_checks(
+    evidence: Iterable[TransitionEvidence], attributes: Mapping[str, tuple[str, ...]]
+) -> Iterator[Check]:
+    """Two checks of each block's counts, and a third where the rows do not belong together.
+
+    `attributes` names those of each block.
+    """
     for one in evidence:
+        about = attributes[one.name]
         yield Check(
             claim=f"{one.name}: share of cells reported as they are",
             measured=one.kept,
@@ -70,7 +77,7 @@ def transition_checks(evidence: Iterable[TransitionEvidence]) -> Iterator[Check]
             kind="tested",
             notices=one.fault_in_words,
             name="kept cells",
-            about=(one.name,),
+            about=about,
         )
         if one.out_of_line:
             yield Check(
@@ -82,7 +89,7 @@ def transition_checks(evidence: Iterable[TransitionEvidence]) -> Iterator[Check]
                 source="agreement beyond chance",
                 kind="tested",
                 name="order of rows",
-                about=(one.name,),
+                about=about,
             )
         yield Check(
             claim=f"{one.name}: transition counts{'' if one.every_cell else ' by truth and by shift'}",
@@ -93,19 +100,19 @@ def transition_checks(evidence: Iterable[TransitionEvidence]) -> Iterator[Check]
             kind="tested",
             notices=one.skew_in_words,
             name="transition counts",
-            about=(one.name,),
+            about=about,
         )
 
 
 def retention_checks(evidence: Iterable[RetentionEvidence]) -> Iterator[Check]:
     """A check of each moment."""
     for one in evidence:
-        notices = None
-        if one.smallest_fault is not None:
+        notices, due = None, one.predicted_retention
+        if one.smallest_fault is not None and due is not None:
             measured = one.retention
-            limit = f"{one.predicted_retention:.6f} within {one.smallest_fault:.2g}"
+            limit = f"{due:.6f} within {one.smallest_fault:.2g}"
             # neither none of the moment nor all of it would be noticed
-            few = one.smallest_fault >= max(one.predicted_retention, 1 - one.predicted_retention)
+            few = one.smallest_fault >= max(abs(due), abs(1 - due))
             notices = (
                 "nothing: there are too few rows" if few else f"a retention off by {one.smallest_fault:.2g}"
             )
@@ -114,11 +121,13 @@ def retention_checks(evidence: Iterable[RetentionEvidence]) -> Iterator[Check]:
             limit = f"{one.projection.predicted:.6g} within {one.tolerance:.2g}, as a moment"
         error = one.standard_error if one.retention_error is None else one.retention_error
         yield Check(
-            claim=f"{one.label}: retention ({one.projection.basis})",
+            claim=f"{one.label}: {'retention' if one.factor is not None else _SHARE} "
+            f"({one.projection.basis})",
             measured=measured,
             limit=f"{limit}, standard error {error:.2g}",
             holds=one.holds,
-            source="Theorem 1 given the data, Bernstein's bound",
+            source=f"{'Theorem 1' if one.factor is not None else 'joint randomization'} given the data, "
+            "Bernstein's bound",
             kind="tested",
             notices=notices,
             name="retention",

@@ -13,6 +13,10 @@ For one attribute c is the noise's mean instead (DESIGN 2.2), for the data as we
 Nominal attributes have no f. The argument holds for any function g of the cells, also for one chosen by
 looking at x: then g is the direction of the data's own centred table M, sum over categories v of
 M(v) prod (1{y = v} - c_v) / |M|, and the one number tested is how much of that table is left.
+
+Where several attributes of the moment are randomized together the expectation is that of DESIGN 2.9, exact
+given the data all the same, and no factor R is the same for all data: what is predicted is then the share
+that is left of these data's moment.
 """
 
 from __future__ import annotations
@@ -47,18 +51,26 @@ class Projection:
 class RetentionEvidence:
     """A released moment against what the originals and the matrices predict.
 
-    `predicted_retention` is R; a sound release breaks the `tolerance` with probability at most `alarm`.
+    `factor` is R, None where a cluster has several of the attributes; a sound release breaks the `tolerance`
+    with probability at most `alarm`.
     """
 
     attributes: tuple[str, ...]
     projection: Projection
-    predicted_retention: float
+    factor: float | None
     alarm: float
 
     @property
     def label(self) -> str:
         """The moment in words: smoker x income."""
         return " x ".join(self.attributes)
+
+    @property
+    def predicted_retention(self) -> float | None:
+        """R, or the share of the data's own moment that is predicted to be left; None without either."""
+        if self.factor is not None:
+            return self.factor
+        return self.projection.predicted / self.projection.data if self.is_measurable else None
 
     @property
     def standard_error(self) -> float:
@@ -103,6 +115,7 @@ class RetentionEvidence:
         return {
             "attributes": list(self.attributes),
             "basis": self.projection.basis,
+            **({} if self.factor is not None else {"retention_of": "these data, by joint randomization"}),
             "predicted_retention": self.predicted_retention,
             "observed_retention": self.retention,
             "retention_standard_error": self.retention_error,

@@ -21,10 +21,17 @@ from budget_opt.verifier.composition import (
     composition_checks,
     subset_checks,
 )
+from budget_opt.verifier.distortions import distortion_checks
 from budget_opt.verifier.given import given_checks
 from budget_opt.verifier.matrices import Matrices, loss_checks, matrices_of, statement_checks
 from budget_opt.verifier.moments import exact_retentions, limit_checks, stated_moment_checks
-from budget_opt.verifier.outcome import GAP, bound_checks, stated_outcome_checks, tolerance_notes
+from budget_opt.verifier.outcome import (
+    GAP,
+    bound_checks,
+    randomizes_alike,
+    stated_outcome_checks,
+    tolerance_notes,
+)
 from budget_opt.verifier.pricing import price_checks
 from budget_opt.verifier.provenance import provenance_findings
 from budget_opt.verifier.question import (
@@ -70,19 +77,23 @@ def verify_allocation(
 
 
 def constraint_checks(allocation: Allocation, problem: Problem) -> tuple[Check, ...]:
-    """Every constraint of the problem, named: total, groups, floors, ceilings, pins and bounds."""
-    matrices = matrices_of(allocation.attributes)
+    """Every constraint of the problem, named: budgets, floors, ceilings, pins, bounds and distortions."""
+    matrices = matrices_of(allocation.blocks)
     return (
         *budget_checks(allocation),
         *limit_checks(allocation, exact_retentions(allocation, matrices)),
         *bound_of_attribute_checks(allocation, problem),
+        *distortion_checks(allocation, problem, matrices),
     )
 
 
 def verify_privacy(allocation: Allocation) -> VerificationReport:
     """Only the losses and budgets: what must hold before any value is randomized."""
-    matrices = matrices_of(allocation.attributes)
-    checks = (*loss_checks(allocation.attributes, matrices), *budget_checks(allocation))
+    coherent = coherence_check(allocation)
+    if not coherent.holds:
+        return VerificationReport(_subject(allocation), (coherent,))
+    matrices = matrices_of(allocation.blocks)
+    checks = (*loss_checks(allocation.blocks, matrices), *budget_checks(allocation))
     return VerificationReport(_subject(allocation), checks)
 
 
@@ -95,7 +106,7 @@ def _report(allocation: Allocation, asked: Asked) -> VerificationReport:
     if not coherent.holds:
         note = "nothing else was judged: the results are of other attributes or moments than are declared"
         return VerificationReport(_subject(allocation), (coherent,), (note,))
-    matrices = matrices_of(allocation.attributes)
+    matrices = matrices_of(allocation.blocks)
     checks = [coherent, *_file_checks(allocation, matrices, asked)]
     notes = [NOT_LEARNED] if asked.subsets else []
     found, undecided = _problem_checks(allocation, matrices, asked)
@@ -116,8 +127,8 @@ def _ending_first(notes: tuple[str, ...], problem: Problem) -> tuple[str, ...]:
 
 def _file_checks(allocation: Allocation, matrices: Matrices, asked: Asked) -> Iterator[Check]:
     """What the file alone decides."""
-    yield from loss_checks(allocation.attributes, matrices)
-    yield from statement_checks(allocation.attributes, matrices)
+    yield from loss_checks(allocation.blocks, matrices)
+    yield from statement_checks(allocation, matrices)
     yield from budget_checks(allocation)
     yield from composition_checks(allocation, matrices)
     yield from subset_checks(allocation, matrices, asked.subsets)
@@ -137,6 +148,7 @@ def _problem_checks(
     if judged is not None:
         checks += question_checks(allocation, judged)
         checks += given_checks(allocation, judged, matrices)
+        checks += distortion_checks(allocation, judged, matrices)
     else:
         undecided += open_without_problem(allocation)
         whole = allocation.question.sha256 == allocation.problem_sha256
@@ -146,7 +158,7 @@ def _problem_checks(
     elif judged is not None:
         found, left = bound_checks(allocation, judged, asked.gap)
         checks, undecided = checks + found, undecided + left
-    if judged is not None and judged.names == allocation.question.names:
+    if judged is not None and randomizes_alike(allocation, judged):
         found, left = price_checks(allocation, judged)
         checks, undecided = checks + found, undecided + left
     return checks, tuple(undecided)

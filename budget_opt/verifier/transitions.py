@@ -1,4 +1,4 @@
-"""Transition counts of one attribute against its matrix, by exact binomial tests.
+"""Transition counts of one attribute, or of a cluster's joint codes, against its matrix: binomial tests.
 
 Given the originals the reports of an attribute are independent, and row i is reported wrong with the same
 probability whatever its truth. So, exactly and for every table of originals:
@@ -8,6 +8,13 @@ probability whatever its truth. So, exactly and for every table of originals:
   binomial (n_u, p).
 Tests of one kind share their part of the false-alarm rate by Bonferroni; as all cells of a row of the
 matrix have one p, the largest and smallest counts decide for all of them.
+
+Under a background that is not uniform category v is reported wrong with a probability o_v of its own, and
+
+- the number of changed cells is a sum of binomials (n_u, c_u), c_u = sum of o_v over v != u. Its tails at and
+  beyond one from the mean are at most those of the binomial (n, mean / n) (Hoeffding 1956, Theorem 5);
+- of the n - n_v rows with another truth those that became v are binomial (n - n_v, o_v);
+- of the n_u rows with truth u, the changed ones are binomial (n_u, c_u), and those that became v (n_u, o_v).
 """
 
 from __future__ import annotations
@@ -17,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from budget_opt.tables.binomial import acceptance, two_sided
+from budget_opt.tables.binomial import Probabilities, acceptance, two_sided
 from budget_opt.tables.counting import AnyCodes, IntArray, joint_counts
-from budget_opt.verifier.channels import Channel
+from budget_opt.verifier.channels import AnyChannel, BackgroundChannel, Channel
 
 LARGEST_MATRIX = 2**22
 """Cells up to which every transition is counted (32 MB); above, single cells are not tested."""
@@ -148,30 +155,54 @@ class TransitionEvidence:
         return self.kept < self.lowest and self.line_up is not None and self.line_up < self.retention / 2
 
 
-def judge_transitions(channel: Channel, counts: Totals, false_alarm: float) -> TransitionEvidence:
+def judge_transitions(channel: AnyChannel, counts: Totals, false_alarm: float) -> TransitionEvidence:
     """Judge n >= 1 rows; a sound matrix fails with probability at most `false_alarm`."""
     n, r = int(counts.truths.sum()), channel.cardinality
-    kept, changed = int(counts.kept.sum()), float(channel.changed)
+    kept, changed = int(counts.kept.sum()), _changed(channel, counts)
     share = false_alarm / _KINDS
     low, high = acceptance(n, changed, share / 2)
     faults = ([high - n * changed] if high < n else []) + ([n * changed - low] if low > 0 else [])
+    tails = _tails(channel, counts) if isinstance(channel, Channel) else _tails_by_category(channel, counts)
     shown = counts.matrix is not None and r * r <= _SHOWN_CELLS
     return TransitionEvidence(
         name=channel.name,
         n=n,
-        truth_probability=float(1 - channel.changed),
+        truth_probability=1.0 - changed
+        if isinstance(channel, BackgroundChannel)
+        else float(1 - channel.changed),
         kept=kept / n,
         lowest=(n - high) / n,
         highest=(n - low) / n,
-        least_tail=min(1.0, *_tails(channel, counts)),
+        least_tail=min(1.0, *tails),
         alarm=share,
         retention=float(channel.retention),
         line_up=_line_up(counts, n),
         smallest_fault=max(faults) / n if faults else None,
-        smallest_skew=_smallest_skew(channel, int(counts.truths.max()), share / (r * (r - 1))),
+        smallest_skew=_smallest_skew(channel, counts.truths, share / (r * (r - 1))),
         every_cell=counts.matrix is not None,
         counts=counts.matrix.tolist() if shown and counts.matrix is not None else None,
     )
+
+
+def _changed(channel: AnyChannel, counts: Totals) -> float:
+    """The expected share of changed cells, given the truths."""
+    if isinstance(channel, Channel):
+        return float(channel.changed)
+    return float(counts.truths @ channel.changed_from / counts.truths.sum())
+
+
+def _tails_by_category(channel: BackgroundChannel, counts: Totals) -> list[float]:
+    """The same as `_tails` where every category has its own probability."""
+    r, others, n, truths = channel.cardinality, channel.others, counts.truths.sum(), counts.truths
+    tails = [
+        r * _least(counts.reports - counts.kept, n - truths, others),
+        r * _least(truths - counts.kept, truths, channel.changed_from),
+    ]
+    if counts.matrix is not None:
+        found = two_sided(counts.matrix, truths[:, None], others[None, :])
+        np.fill_diagonal(found, 1.0)
+        tails.append(r * (r - 1) * float(found.min()))
+    return tails
 
 
 def _tails(channel: Channel, counts: Totals) -> list[float]:
@@ -191,13 +222,17 @@ def _tails(channel: Channel, counts: Totals) -> list[float]:
     return tails
 
 
-def _least(k: Any, n: Any, p: float) -> float:
+def _least(k: Any, n: Any, p: Probabilities) -> float:
     return float(two_sided(k, n, p).min())
 
 
-def _smallest_skew(channel: Channel, rows: int, tail: float) -> float | None:
-    """The excess of one wrong category over its probability p that as many rows would show, if any."""
-    other = float(channel.other)
+def _smallest_skew(channel: AnyChannel, truths: IntArray, tail: float) -> float | None:
+    """The excess of one wrong category over its probability p that the most frequent truth would show.
+
+    None where it would show none. Where categories have their own probabilities, of that with the largest.
+    """
+    frequent = int(truths.argmax())
+    rows, other = int(truths[frequent]), float(np.delete(channel.others, frequent).max())
     _, high = acceptance(rows, other, tail / 2)
     return max(high / rows - other, 0.0) if high < rows else None
 

@@ -3,7 +3,8 @@
 Whatever the originals say, a cell reports a category with at least p and at most k, p the probability of
 each wrong category and k that of the truth. So the reports of a category number at least as many as a
 binomial (n, p) and at most as many as a binomial (n, k), in the stochastic order. In the same way no
-corrected share of a joint table can be far below 0 (see `tables.joint_shares`).
+corrected share of a joint table can be far below 0 (see `tables.joint_shares`). A cluster is one column of
+its joint categories, and its members make no joint table beside it.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from budget_opt.tables.encoding import Codes
 from budget_opt.tables.joint_shares import least_share
 from budget_opt.tables.reading import encoders_for, open_table
 from budget_opt.tables.source import Source
-from budget_opt.verifier.channels import Channel, channel_of
+from budget_opt.verifier.channels import AnyChannel
 from budget_opt.verifier.comparison import ReleasedCells, attachments_check, columns_check
 from budget_opt.verifier.joint import LARGEST_JOINT
 from budget_opt.verifier.report import EXPECTED, Check, VerificationReport
+from budget_opt.verifier.streams import Stream, columns_of, streams_of
 
 _NOT_CHECKED = (
     "cannot be checked without the originals: that every cell was randomized, and with its matrix; that the "
@@ -113,28 +115,33 @@ def _manifest_checks(
 
 
 class _ReportTally:
-    """Counts of the reports by category, and by pairs of attributes that share a moment."""
+    """Counts of the reports by (joint) category, and by pairs of attributes that share a moment."""
 
     def __init__(self, allocation: Allocation, released: Source) -> None:
         self._released = released
         found = [a for a in allocation.attributes if a.name in released.names]
         self._domains = {a.name: a.domain for a in found}
-        self._channels = {a.name: channel_of(a) for a in found}
-        self._counts = {
-            name: np.zeros(channel.cardinality, dtype=np.int64) for name, channel in self._channels.items()
-        }
+        streams = streams_of(allocation, self._domains.keys())
+        self._columns = columns_of(streams)
+        self._streams = [
+            one for one in streams if len(one.attributes) == 1 or one.channel.cardinality <= LARGEST_JOINT
+        ]
+        self._counts = [np.zeros(one.channel.cardinality, dtype=np.int64) for one in self._streams]
         pairs = {pair for moment in allocation.moments for pair in combinations(moment.attributes, 2)}
-        shapes = {
-            pair: tuple(self._channels[name].cardinality for name in pair)
-            for pair in sorted(pairs)
-            if set(pair) <= set(self._channels) and all(self._channels[name].retention > 0 for name in pair)
-        }
+        there = {pair: [self._columns[name] for name in pair] for pair in sorted(pairs) if self._has(pair)}
         self._tables: dict[tuple[str, str], IntArray] = {
-            pair: np.zeros(shape, dtype=np.int64)
-            for pair, shape in shapes.items()
-            if math.prod(shape) <= LARGEST_JOINT
+            pair: np.zeros([channel.cardinality for channel in channels], dtype=np.int64)
+            for pair, channels in there.items()
+            if all(channel.retention > 0 for channel in channels)
+            and math.prod(channel.cardinality for channel in channels) <= LARGEST_JOINT
         }
         self.rows = 0
+
+    def _has(self, pair: tuple[str, str]) -> bool:
+        """Whether both are in the release, and are not of one cluster, whose shares are judged as such."""
+        return set(pair) <= set(self._columns) and (
+            self._columns[pair[0]].block != self._columns[pair[1]].block
+        )
 
     def read(self) -> ReleasedCells:
         """Count all rows; what is wrong with the cells comes back."""
@@ -147,28 +154,34 @@ class _ReportTally:
         return cells
 
     def _add(self, codes: Mapping[str, Codes]) -> None:
-        for name, counts in self._counts.items():
-            np.add(counts, np.bincount(codes[name], minlength=counts.size), out=counts)
+        for stream, counts in zip(self._streams, self._counts, strict=True):
+            np.add(counts, np.bincount(stream.codes(codes), minlength=counts.size), out=counts)
         for pair, table in self._tables.items():
             np.add(table, joint_counts([codes[name] for name in pair], table.shape), out=table)
 
     def checks(self, unreadable: Sequence[str], false_alarm: float) -> Iterator[Check]:
-        """Possible shares of each attribute and joint tables, where all cells are declared labels."""
-        names = [name for name in self._counts if name not in unreadable]
+        """Possible shares of each stream and joint tables, where all cells are declared labels."""
+        judged = [
+            (stream, counts)
+            for stream, counts in zip(self._streams, self._counts, strict=True)
+            if not set(stream.attributes) & set(unreadable)
+        ]
         pairs = [pair for pair in self._tables if not set(pair) & set(unreadable)]
-        alarm = false_alarm / max(1, len(names) + len(pairs))
-        for name in names:
-            yield _shares_check(self._channels[name], self._counts[name], alarm)
+        alarm = false_alarm / max(1, len(judged) + len(pairs))
+        for stream, counts in judged:
+            yield _shares_check(stream, counts, alarm)
         for pair in pairs:
-            yield _joint_check([self._channels[name] for name in pair], self._tables[pair], alarm)
+            yield _joint_check([self._columns[name] for name in pair], self._tables[pair], alarm)
 
 
-def _shares_check(channel: Channel, counts: IntArray, alarm: float) -> Check:
+def _shares_check(stream: Stream, counts: IntArray, alarm: float) -> Check:
+    channel = stream.channel
     n, r = int(counts.sum()), channel.cardinality
-    fewest, most = float(channel.other), float(1 - channel.changed)
+    fewest = channel.others
+    most = fewest + float(channel.retention)
     least = least_of_possible(counts, fewest, most)
-    low, _ = acceptance(n, fewest, alarm / (2 * r))
-    _, high = acceptance(n, most, alarm / (2 * r))
+    low, _ = acceptance(n, float(fewest.max()), alarm / (2 * r))
+    _, high = acceptance(n, float(most.min()), alarm / (2 * r))
     return Check(
         claim=f"{channel.name}: its reported shares are possible",
         measured=least,
@@ -182,12 +195,12 @@ def _shares_check(channel: Channel, counts: IntArray, alarm: float) -> Check:
         )
         or "nothing: there are too few rows",
         name="possible shares",
-        about=(channel.name,),
+        about=stream.attributes,
     )
 
 
-def _joint_check(channels: Sequence[Channel], table: IntArray, alarm: float) -> Check:
-    kept = [(float(channel.other), float(channel.retention)) for channel in channels]
+def _joint_check(channels: Sequence[AnyChannel], table: IntArray, alarm: float) -> Check:
+    kept = [(channel.others, float(channel.retention)) for channel in channels]
     least = least_share(table, kept, alarm)
     few = least.tolerance >= -least.lowest  # no table has a smaller share
     return Check(

@@ -9,6 +9,7 @@ from typing import Any
 
 import budget_opt as bo
 from budget_opt.allocation import AllocatedAttribute
+from budget_opt.mechanisms.background_sampler import BackgroundSampler
 
 Matrix = list[list[Fraction]]
 
@@ -31,6 +32,13 @@ def matrix(attribute: AllocatedAttribute) -> Matrix:
     r, sampler = attribute.cardinality, attribute.sampler
     if sampler is None:
         return [[Fraction(1, r)] * r for _ in range(r)]
+    if isinstance(sampler, BackgroundSampler):
+        words = 2**sampler.bits
+        kept = words - sum(sampler.counts)
+        return [
+            [Fraction(count + kept * (x == y), words) for y, count in enumerate(sampler.counts)]
+            for x in range(r)
+        ]
     share = Fraction(sampler.q, 2**sampler.bits)
     return [[1 - (r - 1) * share if x == y else share for y in range(r)] for x in range(r)]
 

@@ -252,7 +252,7 @@ def test_the_script_is_ascii_and_says_what_it_does_not_promise(tmp_path: Path) -
     text = (tmp_path / "script.R").read_bytes().decode("ascii")
     assert "It reproduces the matrices, NOT the guarantee" in text
     assert "function(data, pram = sdcMicro::pram)" in text
-    assert "pram(truth, pd = budget_opt_matrices[[attribute$name]])" in text
+    assert "pram(truth, pd = budget_opt_matrices[[variable$name]])" in text
     assert any("not cryptographic" in note for note in written.notes)
     assert any("CRAN" in note for note in written.notes)
 

@@ -55,7 +55,7 @@ def small_problems(
         arrays = random_problem(seed, objective, ceilings=seed % 3 == 0)
         seed += 1
         total = max((float(budget.cap) for budget in arrays.budgets), default=0.0)
-        parts = {1: 40, 2: 30, 3: 15, 4: 8, 5: 5}.get(arrays.attributes)
+        parts = {1: 40, 2: 30, 3: 15, 4: 8, 5: 5}.get(arrays.blocks)
         if parts is not None and 1e-2 <= total <= 100:
             step = exact(float(f"{total / parts:.2g}"))
             with suppress(NoMultipleError):

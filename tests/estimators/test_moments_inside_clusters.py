@@ -17,7 +17,7 @@ from budget_opt.estimators.moments.designs import Design
 from budget_opt.estimators.moments.inside_clusters import LARGEST_TABLE
 from budget_opt.estimators.moments.moment import moment_from_cells, moment_from_codes, moment_from_counts
 from budget_opt.estimators.releases.counting import Cells, cells_of_codes
-from budget_opt.model.cluster_moments import Together, released_moment
+from tests.cluster_moments import Together, released_moment
 from tests.estimators.release_model import design, moment_of, skewed
 from tests.estimators.test_moment_errors_by_simulation import judge, simulate
 

@@ -57,12 +57,10 @@ def failed(allocation: Allocation, problem: Problem | None = None, gap: float = 
     return claims
 
 
-def with_attribute(allocation: Allocation, name: str, **changes: Any) -> Allocation:
-    attributes = tuple(
-        replace(attribute, **changes) if attribute.name == name else attribute
-        for attribute in allocation.attributes
-    )
-    return replace(allocation, attributes=attributes)
+def with_block(allocation: Allocation, name: str, **changes: Any) -> Allocation:
+    """Other figures of the attribute or cluster of this name."""
+    blocks = tuple(replace(block, **changes) if block.name == name else block for block in allocation.blocks)
+    return replace(allocation, blocks=blocks)
 
 
 def with_outcome(allocation: Allocation, **changes: Any) -> Allocation:

@@ -18,6 +18,7 @@ from budget_opt.verifier.auditing import auditor, bounds, checks, dependence, in
 from budget_opt.verifier.auditing.across import Carrier
 from budget_opt.verifier.auditing.events import Companion, Event, chosen_event, companions
 from budget_opt.verifier.auditing.extras import Extras
+from budget_opt.verifier.auditing.judged import judged_blocks
 from budget_opt.verifier.auditing.rows import Codes, Rows, batch_sizes, few_records, random_records
 from budget_opt.verifier.auditing.samplers import SamplerError
 from budget_opt.verifier.auditing.settings import Settings
@@ -149,7 +150,8 @@ class CodesBox:
     """A sound sampler of codes, in place of `BlackBox`: no tables are made."""
 
     attributes = ALLOCATION.attributes
-    cardinalities = tuple(a.cardinality for a in ALLOCATION.attributes)
+    judged = judged_blocks(ALLOCATION.blocks, ALLOCATION.question.names, range(len(attributes)))
+    cardinalities = tuple(one.cardinality for one in judged)
     batched = in_process = True
     extras = Extras()
     calls = records = largest = 0

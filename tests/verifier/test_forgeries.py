@@ -17,11 +17,12 @@ import pytest
 
 import budget_opt as bo
 from budget_opt.allocation import Statement, allocate
-from budget_opt.allocation.allocation import AllocatedAttribute
+from budget_opt.allocation.blocks import AllocatedBlock
 from budget_opt.certificate.document import read_certificate
 from budget_opt.errors import InputError
 from budget_opt.mechanisms.exact import exact, log_at_least
 from budget_opt.mechanisms.sampler import Sampler, sampler_for
+from budget_opt.model.block import Block
 from budget_opt.verifier.matrices import Matrix
 from budget_opt.verifier.report import VerificationReport
 
@@ -69,12 +70,10 @@ def names(report: VerificationReport) -> set[str]:
     return {check.name for check in report.failed}
 
 
-def attribute(allocation: bo.Allocation, name: str, **changes: Any) -> bo.Allocation:
+def block(allocation: bo.Allocation, name: str, **changes: Any) -> bo.Allocation:
     return replace(
         allocation,
-        attributes=tuple(
-            replace(one, **changes) if one.name == name else one for one in allocation.attributes
-        ),
+        blocks=tuple(replace(one, **changes) if one.name == name else one for one in allocation.blocks),
     )
 
 
@@ -82,17 +81,16 @@ def sampler(allocation: bo.Allocation, name: str, steps: int) -> bo.Allocation:
     """One count of words more or less."""
     stated = allocation[name].sampler
     assert stated is not None
-    return attribute(allocation, name, sampler=replace(stated, q=stated.q + steps))
+    return block(allocation, name, sampler=replace(stated, q=stated.q + steps))
 
 
 def figure(allocation: bo.Allocation, name: str, **stated: float) -> bo.Allocation:
-    """A double that an attribute states of itself, in place of what its integers say."""
-    forged = attribute(allocation, name)
-    one = next(one for one in forged.attributes if one.name == name)
-    flattering = type("Forged", (AllocatedAttribute,), stated)
-    changed = flattering(one.declared, one.epsilon, one.sampler, one.shadow_price)
+    """A double that a block states of itself, in place of what its integers say."""
+    one = allocation.block_of(name)
+    flattering = type("Forged", (AllocatedBlock,), stated)
+    changed = flattering(one.block, one.epsilon, one.sampler, one.shadow_price)
     return replace(
-        forged, attributes=tuple(changed if one.name == name else one for one in forged.attributes)
+        allocation, blocks=tuple(changed if one.name == name else one for one in allocation.blocks)
     )
 
 
@@ -143,18 +141,18 @@ Forge = Callable[[bo.Allocation], bo.Allocation]
 FORGED: list[tuple[str, Forge, set[str]]] = [
     (
         "coherence",
-        lambda a: attribute(a, "region", declared=bo.Attribute("region", categories=["n", "s", "e"])),
+        lambda a: block(a, "region", block=Block((bo.Attribute("region", categories=["n", "s", "e"]),))),
         set(),
     ),
     (
         "matrix",
-        lambda a: attribute(a, "income", sampler=Sampler(2, 32, 2**31 - 5)),
+        lambda a: block(a, "income", sampler=Sampler(2, 32, 2**31 - 5)),
         ALL_OF_ONE_MATRIX,
     ),
     # four other categories take all words, and none is left for the truth
     (
         "matrix",
-        lambda a: attribute(a, "income", sampler=Sampler(2, 32, 2**30)),
+        lambda a: block(a, "income", sampler=Sampler(2, 32, 2**30)),
         ALL_OF_ONE_MATRIX,
     ),
     ("loss", lambda a: sampler(a, "smoker", -(2**20)), {"sampler", "moment figures"}),
@@ -186,6 +184,7 @@ FORGED: list[tuple[str, Forge, set[str]]] = [
     ("moment figures", lambda a: moment(a, exact_retention=Fraction(1, 2)), set()),
     ("moment figures", lambda a: moment(a, variance_inflation=1.0), set()),
     ("moment figures", lambda a: moment(a, variance_basis="uniform marginals"), set()),
+    ("moment figures", lambda a: moment(a, touches_twice=True), set()),
     ("outcome", lambda a: outcome(a, value=0.5), set()),
     ("outcome", lambda a: outcome(a, relative_gap=0.0), set()),
     ("outcome", lambda a: outcome(a, kind="max_min"), set()),
@@ -314,8 +313,8 @@ def test_the_matrix_is_what_counting_all_words_gives(cardinality: int) -> None:
     epsilon = 0.7
     stated = sampler_for(epsilon, cardinality)
     assert stated is not None
-    one = AllocatedAttribute(bo.Attribute("x", categories=cardinality), epsilon, stated)
-    matrix = Matrix.of(one)
+    declared = bo.Attribute("x", categories=cardinality)
+    matrix = Matrix.of(AllocatedBlock.alone(declared, epsilon, stated))
     starts = [d * stated.q for d in range(cardinality)] + [2**stated.bits]
     words = [later - start for start, later in pairwise(starts)]
     whole = [

@@ -27,18 +27,22 @@ from budget_opt.model.differences import differences
 
 PROBLEM = bo.Problem(
     name="survey 2026",
-    total_epsilon=3.5,
+    total_epsilon=4.5,
     objective="geometric_mean",
     attributes=[
         bo.Attribute("smoker", categories=["no", "yes"], epsilon_max=1.5, marginal=[0.75, 0.25]),
         bo.Attribute("income", categories=5, scores=[0, 1, 2, 4, 8], epsilon=1.25),
         bo.Attribute("age", bins=[18, 30, 45, 65], missing="category", missing_score=20),
         bo.Attribute("region", categories=["north", "south", "east"], epsilon=0.0, other="east"),
+        bo.Attribute("sex", categories=2),
+        bo.Attribute("works", categories=[False, True], epsilon_max=2.0),
     ],
     moments=[
         bo.CrossMoment("smoker", "income", weight=3.0, floor=0.01, ceiling=0.5),
         bo.CrossMoment("income", "age"),
+        bo.CrossMoment("sex", "works", "smoker", floor=0.005),
     ],
+    clusters=[("sex", "works")],
     groups=[bo.Group("health", attributes=["smoker", "income"], epsilon_max=2.5)],
     public=[{"name": "wave", "why": "the same for everybody"}],
     dropped=["person_id"],
@@ -69,7 +73,7 @@ Document = dict[str, Any]
 def what_counts(document: Document) -> Document:
     """The file without what is free (see above)."""
     kept = {name: value for name, value in document.items() if name not in (*FREE, "sensitivity")}
-    for part in ("attributes", "moments"):
+    for part in ("attributes", "moments", "clusters"):
         kept[part] = [
             {name: value for name, value in item.items() if name not in PRICES} for item in document[part]
         ]
@@ -170,7 +174,7 @@ def removed(desk: Desk, data: st.DataObject) -> Document:
 
 
 @pytest.mark.parametrize(
-    "part", [("attributes", 3), ("moments", 1), ("groups", 0), ("public", 0), ("dropped", 0)]
+    "part", [("attributes", 3), ("moments", 1), ("clusters", 0), ("groups", 0), ("public", 0), ("dropped", 0)]
 )
 def test_a_part_that_is_missing_is_noticed(desk: Desk, part: tuple[Any, ...]) -> None:
     document = desk.document

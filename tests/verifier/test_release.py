@@ -16,8 +16,8 @@ import pytest
 
 from budget_opt.allocation import Allocation
 from budget_opt.errors import DataError, InputError, VerificationError
-from budget_opt.verifier.channels import channel_of
 from budget_opt.verifier.release import ReleaseJudge, judge_release
+from budget_opt.verifier.streams import columns_of, streams_of
 from budget_opt.verifier.transitions import TransitionCounts, judge_transitions
 from tests.verifier.sample_release import N, Table, allocation_of, originals, randomized, sound
 
@@ -191,7 +191,7 @@ def test_every_second_release_at_the_stated_smallest_fault_is_noticed() -> None:
     table, attribute = originals(rng, n), allocation["income"]
     report = judge_release(allocation, table, sound(rng, allocation, table))
     stated = next(e for e in report.transitions if e.name == "income")
-    fault, channel = stated.smallest_fault, channel_of(attribute)
+    fault, channel = stated.smallest_fault, columns_of(streams_of(allocation, table))["income"]
     # P(report = truth) = lambda + (1 - lambda) / r
     kept = float(attribute.exact_retention) + fault / (1 - 1 / attribute.cardinality)
     for _ in range(600):

@@ -24,7 +24,7 @@ from budget_opt.model.moment import CrossMoment, Group, Provenance
 from budget_opt.model.problem import Problem
 from budget_opt.verifier.static import verify_allocation, verify_privacy
 from tests.strategies import problems
-from tests.verifier.sample_allocations import asked, failed, sound, with_attribute, with_outcome
+from tests.verifier.sample_allocations import asked, failed, sound, with_block, with_outcome
 
 
 @given(problems())
@@ -132,20 +132,20 @@ def test_a_loss_above_epsilon_fails() -> None:
     sampler = allocation["region"].sampler
     assert sampler is not None
     less = Sampler(sampler.cardinality, sampler.bits, sampler.q - 1)
-    assert "loss of region" in failed(with_attribute(allocation, "region", sampler=less))
-    assert not verify_privacy(with_attribute(allocation, "region", sampler=less)).holds
+    assert "loss of region" in failed(with_block(allocation, "region", sampler=less))
+    assert not verify_privacy(with_block(allocation, "region", sampler=less)).holds
     more = Sampler(sampler.cardinality, sampler.bits, sampler.q + 1)
-    assert "loss of region" not in failed(with_attribute(allocation, "region", sampler=more))
+    assert "loss of region" not in failed(with_block(allocation, "region", sampler=more))
 
 
 def test_a_loss_without_an_epsilon_fails() -> None:
-    assert "loss of smoker" in failed(with_attribute(sound(), "smoker", epsilon=0.0))
+    assert "loss of smoker" in failed(with_block(sound(), "smoker", epsilon=0.0))
 
 
 def test_a_sampler_of_another_number_of_categories_fails() -> None:
     allocation = sound()
     wrong = Sampler(2, 32, 2**31 - 5)  # five categories cannot each take almost half of the words
-    claims = failed(with_attribute(allocation, "income", sampler=wrong))
+    claims = failed(with_block(allocation, "income", sampler=wrong))
     assert {"matrix of income: every report is possible", "loss of income"} <= claims
 
 
@@ -267,7 +267,7 @@ def test_the_assumptions_of_the_guarantee_are_named() -> None:
 
 
 def test_a_report_is_strict_json_even_where_a_loss_is_infinite() -> None:
-    broken = with_attribute(sound(), "income", sampler=Sampler(2, 32, 2**31 - 5))
+    broken = with_block(sound(), "income", sampler=Sampler(2, 32, 2**31 - 5))
     document = verify_allocation(broken).to_dict()
     text = json.dumps(document, allow_nan=False)
     assert json.loads(text) == document
@@ -287,8 +287,8 @@ def test_a_report_prints_a_line_a_check_and_the_verdict_first() -> None:
 
 
 BREAKS: list[Callable[[Allocation], Allocation]] = [
-    lambda a: with_attribute(a, "region", epsilon=5.0),
-    lambda a: with_attribute(a, "income", sampler=Sampler(2, 32, 2**31 - 5)),
+    lambda a: with_block(a, "region", epsilon=5.0),
+    lambda a: with_block(a, "income", sampler=Sampler(2, 32, 2**31 - 5)),
     lambda a: with_outcome(a, value=0.9),
 ]
 

@@ -9,7 +9,7 @@ import numpy as np
 from budget_opt.allocation import Allocation
 from budget_opt.verifier.auditing.across import Carrier, Link, links_across
 from budget_opt.verifier.auditing.black_box import BlackBox
-from budget_opt.verifier.auditing.bounds import Evidence, attribute_bounds, record_bound
+from budget_opt.verifier.auditing.bounds import Evidence, block_bounds, record_bound
 from budget_opt.verifier.auditing.checks import (
     across_checks,
     chance_check,
@@ -46,11 +46,11 @@ def audit_sampler(sampler: Sampler, allocation: Allocation, settings: Settings) 
     """See `budget_opt.audit`. All choices come from the seed."""
     rng = np.random.default_rng(settings.seed)
     box = BlackBox(sampler, allocation, rng)
-    attributes = box.attributes
+    judged = box.judged
     batches = _explored(box, settings, rng)
     explored = joined(batches)
-    notes = require_in_line(attributes, explored)
-    beside = [_others(rng, len(attributes), b) for b in range(len(attributes))]
+    notes = require_in_line(judged, explored)
+    beside = [_others(rng, len(judged), b) for b in range(len(judged))]
     events = _chosen(explored, beside, settings)
     pairs = np.array([[event.truth, event.other] for event in events], dtype=np.int32)
     tested = box.rows(one_or_other(rng, pairs, settings.tested))
@@ -58,16 +58,16 @@ def audit_sampler(sampler: Sampler, allocation: Allocation, settings: Settings) 
     paired = box.rows(pairs[:, coins]), coins == 0
     links, carriers = _across(box, batches, rng)
     found = Evidence(explored, _kept(batches, batched=box.batched), events, carriers)
-    bounds = attribute_bounds(attributes, found, tested, settings)
-    bounds.append(record_bound(attributes, found, paired, settings))
+    bounds = block_bounds(judged, found, tested, settings)
+    bounds.append(record_bound(judged, found, paired, settings))
     undeclared, more_notes = undeclared_checks(
         *outcomes(box, random_records(rng, box.cardinalities, UNDECLARED_RECORDS), settings.undeclared)
     )
     checks = [
         *(bound.check() for bound in bounds),
-        *domain_checks(attributes, joined([explored, tested, paired[0]])),
+        *domain_checks(judged, joined([explored, tested, paired[0]])),
         *independence_checks(
-            attributes, batches, [(a, b) for b, others in enumerate(beside) for a in others], settings.share
+            judged, batches, [(a, b) for b, others in enumerate(beside) for a in others], settings.share
         ),
         *across_checks(links, settings.share),
         *_repetition(box, settings, rng),
@@ -118,7 +118,7 @@ def _across(
     box: BlackBox, batches: list[Rows], rng: np.random.Generator
 ) -> tuple[dict[str, list[Link]], dict[int, Carrier]]:
     """Whether reports go with the values of other records."""
-    names = [attribute.name for attribute in box.attributes]
+    names = [one.name for one in box.judged]
     beside = list(pairings([len(batch) for batch in batches], batched=box.batched))
     looked_at = couples(rng, len(names)), triples(rng, len(names))
     return links_across(names, batches, beside, *looked_at, batched=box.batched)
@@ -126,7 +126,7 @@ def _across(
 
 def _repetition(box: BlackBox, settings: Settings, rng: np.random.Generator) -> Iterator[Check]:
     """Whether calls repeat their noise, by themselves or after the global seeds were set."""
-    names = [attribute.name for attribute in box.attributes]
+    names = [one.name for one in box.judged]
     one, other = equal_records(rng, box.cardinalities, RECORDS)
     share = settings.share / 3
     same, changed = repeated_noise(box.rows, one, other)
@@ -151,12 +151,12 @@ def _limits(box: BlackBox, batches: int, total: float, settings: Settings) -> It
         "or that only three reports or more tell together; what the storage of a table tells (its order of "
         "categories, quotes in a file)."
     )
-    if len(box.attributes) > MOST_COMPANIONS + 1:
+    if len(box.judged) > MOST_COMPANIONS + 1:
         yield f"beside each attribute {MOST_COMPANIONS} others were looked at one by one, not all."
-    yield from left_out(len(box.attributes))
+    yield from left_out(len(box.judged))
     if not box.batched:
         return
-    needed = calls_to_notice(list(box.cardinalities), total, settings.share_of_all(len(box.attributes)))
+    needed = calls_to_notice(list(box.cardinalities), total, settings.share_of_all(len(box.judged)))
     if needed is None or needed > batches:
         yield (
             f"not noticed: a record left as it is in each of the {batches} batches, as the total {total:g} "

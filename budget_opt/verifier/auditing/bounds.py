@@ -1,4 +1,4 @@
-"""The largest epsilon that the tests of one audit show, for every attribute and for the record."""
+"""The largest epsilon that the tests of one audit show, for every attribute or cluster and for the record."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from budget_opt.allocation import AllocatedAttribute
 from budget_opt.mechanisms.exact import exact_sum, float_at_least
 from budget_opt.verifier.auditing import kept, pairs
 from budget_opt.verifier.auditing.across import Carrier
 from budget_opt.verifier.auditing.events import Counts, Event, counted
+from budget_opt.verifier.auditing.judged import Judged
 from budget_opt.verifier.auditing.kept import KeptGroup, log_others
 from budget_opt.verifier.auditing.power import noticeable
 from budget_opt.verifier.auditing.result import Bound
@@ -35,40 +35,40 @@ Shown = tuple[float, str]
 """A bound of epsilon (nats), and the test that shows it."""
 
 
-def attribute_bounds(
-    attributes: Sequence[AllocatedAttribute],
+def block_bounds(
+    judged: Sequence[Judged],
     found: Evidence,
     tested: Rows,
     settings: Settings,
 ) -> list[Bound]:
-    """One bound an attribute, the largest of all its tests."""
-    count = len(attributes)
+    """One bound an attribute or cluster, the largest of all its tests."""
+    count = len(judged)
     each = settings.share / count
     bounds = []
-    for b, (attribute, event) in enumerate(zip(attributes, found.events, strict=True)):
+    for b, (one, event) in enumerate(zip(judged, found.events, strict=True)):
         shown = [
-            _by_kept(found.groups, b, [attribute.cardinality], count, settings),
-            _by_event(event, attributes, tested, each),
+            _by_kept(found.groups, b, [one.cardinality], count, settings),
+            _by_event(event, judged, tested, each),
         ]
         table = counted(found.explored, b)
         if table is not None:
-            shown.append(_by_pairs(table, attribute, each))
+            shown.append(_by_pairs(table, one, each))
         if b in found.carriers:
             shown.append(_by_carrier(found.carriers[b], each))
         lower, shown_by = max(shown)
-        noticed = noticeable(attribute, settings, count)
-        bounds.append(Bound(attribute.name, attribute.epsilon, lower, shown_by, *noticed))
+        noticed = noticeable(one, settings, count)
+        bounds.append(Bound(one.name, one.epsilon, lower, shown_by, *noticed))
     return bounds
 
 
 def record_bound(
-    attributes: Sequence[AllocatedAttribute],
+    judged: Sequence[Judged],
     found: Evidence,
     pair: tuple[Rows, npt.NDArray[np.bool_]],
     settings: Settings,
 ) -> Bound:
     """The bound of the whole record: kept records by place, and a product test over the worst pair."""
-    count = len(attributes)
+    count = len(judged)
     shown = [
         _by_kept(found.groups, count, list(found.explored.cardinalities), count, settings),
         (
@@ -76,7 +76,7 @@ def record_bound(
             f"a worst pair of records, all reports together, {len(pair[0]) // 2:,} records",
         ),
     ]
-    allowed = float_at_least(exact_sum(attribute.epsilon for attribute in attributes))
+    allowed = float_at_least(exact_sum(one.epsilon for one in judged))
     return Bound(None, allowed, *max(shown))
 
 
@@ -95,15 +95,14 @@ def _by_kept(
     return max(shown)
 
 
-def _by_event(event: Event, attributes: Sequence[AllocatedAttribute], tested: Rows, error: float) -> Shown:
-    attribute = attributes[event.b]
-    labels = attribute.domain.labels
-    between = f"{labels[event.truth]!r} against {labels[event.other]!r}"
+def _by_event(event: Event, judged: Sequence[Judged], tested: Rows, error: float) -> Shown:
+    one = judged[event.b]
+    between = f"{one.label(event.truth)} against {one.label(event.other)}"
     beside = {
         "alone": "its reports alone",
         "others": "its reports, with the number of other cells that are the truth",
-        "report": f"its reports, with those of {attributes[event.companion.of].name}",
-        "noise": f"its reports, with the noise of {attributes[event.companion.of].name}",
+        "report": f"its reports, with those of {judged[event.companion.of].name}",
+        "noise": f"its reports, with the noise of {judged[event.companion.of].name}",
     }[event.companion.kind]
     return event.loss_at_least(tested, error), f"{between} by {beside}, {len(tested):,} records"
 
@@ -112,8 +111,7 @@ def _by_carrier(carrier: Carrier, error: float) -> Shown:
     return carrier.loss_at_least(error), f"{carrier.words}, {int(carrier.second.sum()):,} records"
 
 
-def _by_pairs(table: Counts, attribute: AllocatedAttribute, error: float) -> Shown:
+def _by_pairs(table: Counts, one: Judged, error: float) -> Shown:
     lower, (truth, other, report) = pairs.loss_at_least(table, error)
-    labels = (*attribute.domain.labels, "a value outside the domain")
-    what = f"{labels[truth]!r} against {labels[other]!r} by the report {labels[report]!r}"
+    what = f"{one.label(truth)} against {one.label(other)} by the report {one.label(report)}"
     return lower, f"all pairs of categories and all reports: {what}, {int(table.sum()):,} records"

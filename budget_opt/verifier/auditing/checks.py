@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from budget_opt.allocation import AllocatedAttribute
 from budget_opt.tables.binomial import acceptance
 from budget_opt.tables.counting import joint_counts
 from budget_opt.verifier.auditing.across import Link
 from budget_opt.verifier.auditing.dependence import either
 from budget_opt.verifier.auditing.events import LARGEST_TABLE
+from budget_opt.verifier.auditing.judged import Judged
 from budget_opt.verifier.auditing.rows import Rows, joined
 from budget_opt.verifier.auditing.samplers import SamplerError
 from budget_opt.verifier.auditing.undeclared import RECORDS, Undeclared
@@ -27,19 +27,19 @@ _OUT_OF_LINE = 1e-9
 """With this chance an attribute that keeps what it should is told to keep less; no finding rests on it."""
 
 
-def require_in_line(attributes: Sequence[AllocatedAttribute], rows: Rows) -> list[str]:
-    """Notes on attributes that keep less than they could.
+def require_in_line(judged: Sequence[Judged], rows: Rows) -> list[str]:
+    """Notes on attributes and clusters that keep less than they could.
 
     Raises `SamplerError` where all keep nearly as little as reports that do not belong to the records: of
     such rows an audit would say nothing.
     """
     n, kept = len(rows), rows.kept.sum(axis=1)
     notes, lost = [], []
-    for b, a in enumerate(attributes):
+    for b, a in enumerate(judged):
         truth = a.truth_probability
         least = n - acceptance(n, 1 - truth, _OUT_OF_LINE)[1] if 0 < truth < 1 else 0
-        if a.sampler is None or kept[b] >= least:
-            lost.append(a.sampler is None)
+        if not a.is_released or kept[b] >= least:
+            lost.append(not a.is_released)
             continue
         halfway = (1 / a.cardinality + truth) / 2
         lost.append(bool(kept[b] < n * halfway))
@@ -47,7 +47,7 @@ def require_in_line(attributes: Sequence[AllocatedAttribute], rows: Rows) -> lis
             f"{a.name}: {100 * kept[b] / n:.3g} % of the reports are the truth, by the allocation "
             f"{100 * truth:.3g} % could be. Less comes out than is paid for."
         )
-    if all(lost) and any(a.sampler is not None for a in attributes):
+    if all(lost) and any(a.is_released for a in judged):
         raise SamplerError(
             "the sampler: its reports do not belong to the records, row by row: they are shuffled, or do not "
             "depend on them at all. Let it keep the order of the rows for an audit."
@@ -55,25 +55,25 @@ def require_in_line(attributes: Sequence[AllocatedAttribute], rows: Rows) -> lis
     return notes
 
 
-def domain_checks(attributes: Sequence[AllocatedAttribute], rows: Rows) -> Iterator[Check]:
+def domain_checks(judged: Sequence[Judged], rows: Rows) -> Iterator[Check]:
     """Every report is one of the declared categories."""
-    for attribute, reports in zip(attributes, rows.reports, strict=True):
-        count = int(np.count_nonzero(reports == attribute.cardinality))
-        claim = f"{attribute.name}: {count:,} reports outside its domain"
+    for one, reports in zip(judged, rows.reports, strict=True):
+        count = int(np.count_nonzero(reports == one.cardinality))
+        claim = f"{one.name}: {count:,} reports outside its domain"
         yield Check(claim, count, 0, count == 0, f"{len(rows):,} records", kind="tested")
 
 
 def independence_checks(
-    attributes: Sequence[AllocatedAttribute],
+    judged: Sequence[Judged],
     batches: Sequence[Rows],
     pairs: Sequence[tuple[int, int]],
     error: float,
 ) -> Iterator[Check]:
     """Reports go with nothing but their own truth: not with other noise, and not with other values.
 
-    `pairs` are numbers of attributes (a, b): whether the report of a goes with the value of b is tested.
+    `pairs` are numbers (a, b): whether the report of a goes with the value of b is tested.
     """
-    names = [attribute.name for attribute in attributes]
+    names = [one.name for one in judged]
     if len(names) > 1:
         yield _across(names, batches, error / 3)
         yield _leaks(names, joined(batches), pairs, error / 3)

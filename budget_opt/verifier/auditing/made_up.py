@@ -33,7 +33,14 @@ class MadeUp:
 
 
 def cells(domain: Domain) -> pa.Array:
-    """A cell of an original for each code: its label, or a number in the bin; null where it is missing."""
+    """A cell of an original for each code: its label, or a number in the bin; null where it is missing.
+
+    Of merged categories the first declared one.
+    """
+    if domain.fine is not None:
+        return cells(domain.fine).take(
+            pa.array([domain.codes.index(code) for code in range(domain.cardinality)])
+        )
     values: Sequence[Any] = domain.labels
     if domain.edges is not None:
         bins = [_inside(low, high) for low, high in zip(domain.edges, domain.edges[1:], strict=False)]
@@ -43,6 +50,7 @@ def cells(domain: Domain) -> pa.Array:
 
 def undeclared(domain: Domain) -> dict[str, Any]:
     """Values of the domain's type that are in no category, by what they are; `missing` is None."""
+    domain = domain.fine or domain
     values: dict[str, Any] = {}
     declared = [label for label in domain.labels if label is not None]
     if domain.kind == "text":

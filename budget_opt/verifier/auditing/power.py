@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from budget_opt.allocation import AllocatedAttribute
 from budget_opt.mechanisms.randomized_response import retention
 from budget_opt.tables.binomial import acceptance
 from budget_opt.verifier.auditing.events import LARGEST_TABLE
@@ -20,6 +19,18 @@ _MISSED = (1 - POWER) / 2
 """Of two counts each misses with that."""
 
 
+class Block(Protocol):
+    """What is randomized as one: an attribute, or a cluster by its joint categories."""
+
+    @property
+    def cardinality(self) -> int:
+        """r, the number of (joint) categories."""
+
+    @property
+    def epsilon(self) -> float:
+        """The allocation's, in nats."""
+
+
 class Noticed(NamedTuple):
     """The least epsilon (nats) that is noticed in 9 audits of 10, by the kind of fault; inf where none is.
 
@@ -31,27 +42,25 @@ class Noticed(NamedTuple):
     pair: float
 
 
-def noticeable(attribute: AllocatedAttribute, settings: Settings, attributes: int) -> Noticed:
+def noticeable(block: Block, settings: Settings, attributes: int) -> Noticed:
     """What an audit with so many attributes notices in this one."""
-    truth = noticeable_epsilon(attribute, settings.explored, settings.share_of_all(attributes))
-    return Noticed(truth, noticeable_in_pair(attribute, settings.explored, settings.share / attributes))
+    truth = noticeable_epsilon(block, settings.explored, settings.share_of_all(attributes))
+    return Noticed(truth, noticeable_in_pair(block, settings.explored, settings.share / attributes))
 
 
-def noticeable_in_pair(attribute: AllocatedAttribute, records: int, error: float) -> float:
+def noticeable_in_pair(block: Block, records: int, error: float) -> float:
     """The least epsilon (nats) of a fault of one pair of categories that the test of all pairs notices.
 
     Everything else is randomized response at the allocation's epsilon. Told from records / r records of each
     category; inf where a report that is never given for one category is not noticed, whose epsilon is.
     """
-    r = attribute.cardinality
+    r = block.cardinality
     if r * (r + 1) > LARGEST_TABLE:
         return math.inf
     n, share = records // r, error / (2 * r * (r + 1))
-    truth = largest_truth(attribute.epsilon, float(r))
+    truth = largest_truth(block.epsilon, float(r))
     other = (1 - truth) / (r - 1)
-    return max(
-        _too_seldom(truth, n, attribute.epsilon, share), _too_often(other, n, attribute.epsilon, share)
-    )
+    return max(_too_seldom(truth, n, block.epsilon, share), _too_often(other, n, block.epsilon, share))
 
 
 def _too_seldom(truth: float, n: int, epsilon: float, share: float) -> float:
@@ -90,14 +99,14 @@ def _last(n: int, holds: Callable[[int], bool]) -> int:
     return low
 
 
-def noticeable_epsilon(attribute: AllocatedAttribute, records: int, error: float) -> float:
+def noticeable_epsilon(block: Block, records: int, error: float) -> float:
     """The least epsilon (nats) that is noticed in 9 audits of 10, by the count of kept cells alone.
 
     Of a sampler that randomizes as it should, but with more than the allocation's epsilon; inf where these
     records cannot show any.
     """
-    others = log_others([attribute.cardinality])
-    allowed = largest_truth(attribute.epsilon, float(attribute.cardinality))
+    others = log_others([block.cardinality])
+    allowed = largest_truth(block.epsilon, float(block.cardinality))
     needed = acceptance(records, allowed, error)[1] + 1
     if needed > records:
         return float("inf")

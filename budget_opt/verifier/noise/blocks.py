@@ -55,8 +55,8 @@ class Block:
 
     @cached_property
     def whole_rows(self) -> BoolArray:
-        """Which rows are left as they were, in every attribute."""
-        rows: BoolArray = ~np.any(self.changed, axis=0)
+        """Which rows are left as they were, in every attribute: of a cluster the block says all."""
+        rows: BoolArray = ~np.any(self.changed[[one.is_whole for one in self.channels]], axis=0)
         return rows
 
 

@@ -1,7 +1,8 @@
 """Does the noise depend on what the row says? Given the originals it must not.
 
 - Of the rows changed in attribute a, and of those shifted by an odd number, the number whose attribute b has
-  a certain category is hypergeometric, for every other b. (Its own truth is judged in `transitions`.)
+  a certain category is hypergeometric, for every b of another block. (That of its own is judged in
+  `transitions`.)
 - Of two rows that are alike in every attribute, the shifts of attribute a are equal with probability
   sum_s P(s)^2 = (1 - f)^2 + f^2 / (r - 1), f = P(changed). Each row is in one couple at most, chosen by
   looking at the originals only, so the number of couples with equal shifts is binomial. Noise that is a
@@ -54,21 +55,22 @@ class ContentTally:
             self._rows[b] += counts.sum(axis=1)
 
     def evidence(self, judged: Collection[int]) -> Iterator[NoiseEvidence]:
-        """Evidence on these attributes, two at least."""
+        """Evidence on these attributes, of two blocks at least."""
         of = sorted(judged)
-        if len(of) < 2:
+        blocks = np.array([channel.block for channel in self._channels])
+        if len(set(blocks[of])) < 2:
             return
         tails, about, smallest = [], [], math.inf
         changed = np.array([float(self._channels[i].changed) for i in of])
         tests = sum(self._groups[b] for b in of) * int(np.isin(self._noises, of).sum())
         unit = deviations_noticed(self._alarm, tests)
         for b in of:
-            columns = np.flatnonzero(np.isin(self._noises, of) & (self._noises != b))
+            columns = np.flatnonzero(np.isin(self._noises, of) & (blocks[self._noises] != blocks[b]))
             rows = self._rows[b][:, None]
             counts = self._changed[b][:, columns]
             tails.append(hypergeometric.two_sided(counts, counts.sum(axis=0), rows, rows.sum()).ravel())
             about += [(a, b) for _ in range(self._groups[b]) for a in self._noises[columns]]
-            others = [i for i, a in enumerate(of) if a != b]
+            others = [i for i, a in enumerate(of) if blocks[a] != blocks[b]]
             spread = np.sqrt(changed[others] * (1 - changed[others]) / max(int(rows.max()), 1))
             smallest = min(smallest, unit * float(spread.min()))
         yield combined(

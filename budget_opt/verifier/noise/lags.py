@@ -1,6 +1,7 @@
 """Does the noise of a row go together with that of an earlier one: words used again, or that remember?
 
-Across attributes, a few rows apart: a column that uses the words of another one, moved by some rows.
+Across attributes, a few rows apart: a column that uses the words of another one, moved by some rows. Not
+within a cluster: rows i, i + k and i + 2 k of its columns make two pairs that have a row in common.
 Within one attribute the products of row i and row i + k share rows with each other, so the rows are cut
 into stretches of k and each stretch is paired with the next: first those that begin at an even stretch,
 then the others. Within either half no row stands twice, and the number of pairs changed in both is
@@ -71,7 +72,7 @@ class LagTally:
     def evidence(self, judged: Collection[int]) -> Iterator[NoiseEvidence]:
         """Evidence on moved copies and on serial dependence."""
         of = sorted(judged)
-        if len(of) > 1:
+        if len({self._channels[i].block for i in of}) > 1:
             yield self._moved_evidence(of)
         both, earlier, later, rows = np.moveaxis(self._serial[..., of], 2, 0)
         yield combined(
@@ -87,7 +88,9 @@ class LagTally:
 
     def _moved_evidence(self, of: list[int]) -> NoiseEvidence:
         a, b = (index.ravel() for index in np.meshgrid(of, of, indexing="ij"))
-        a, b = a[a != b], b[a != b]
+        blocks = np.array([channel.block for channel in self._channels])
+        apart = blocks[a] != blocks[b]
+        a, b = a[apart], b[apart]
         tails = [counts.tails()[a, b] for counts in self._moved.values()]
         rows = float(self._moved[MOVED[0]].counts[-1, -1])
         tests = len(MOVED) * a.size

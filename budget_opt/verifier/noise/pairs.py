@@ -1,5 +1,7 @@
 """Do the noises of two attributes go together in the same row? One seed for every column makes them.
 
+Columns of one cluster are left out, whose noise must go together: it is judged as that of one column.
+
 Given the originals, the changes of different attributes are independent, and where both are changed
 - the two shifts are equal with probability 1 / (max(r_a, r_b) - 1), as each is uniform over 1 .. r - 1;
 - the two reported categories are equal with probability c / ((r_a - 1)(r_b - 1)), c the number of
@@ -74,7 +76,10 @@ class PairTally:
 
     def __init__(self, channels: Sequence[Channel], alarm: float) -> None:
         self._channels, self._alarm = channels, alarm / _KINDS
-        self._pairs = list(combinations(range(len(channels)), 2))
+        # the noises of one block go together by design
+        self._pairs = [
+            (a, b) for a, b in combinations(range(len(channels)), 2) if channels[a].block != channels[b].block
+        ]
         near = len(channels) if len(channels) <= ALL_COMPARED else NEAR_COMPARED
         # those whose cells are compared one by one
         self._compared = [i for i, (a, b) in enumerate(self._pairs) if b - a <= near]

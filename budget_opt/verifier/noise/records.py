@@ -1,10 +1,10 @@
 """Are certain records randomized otherwise than the rest? Rows are grouped by all that they say.
 
-Given the originals a row is left as it is in every attribute with probability k, the product of the
-attributes' own, independent of all other rows. So the rows left whole among any that are chosen by looking at
-the originals only are binomial with k: among all rows, among those where an attribute has a certain category,
-and among those with a certain record. Of the changed cells of an attribute the number in the rows with a
-certain record is hypergeometric.
+Given the originals a row is left as it is in every attribute with probability k, the product over what is
+randomized as one, independent of all other rows. So the rows left whole among any that are chosen by looking
+at the originals only are binomial with k: among all rows, among those where an attribute has a certain
+category, and among those with a certain record. Of the changed cells of an attribute the number in the rows
+with a certain record is hypergeometric.
 
 Records are known by a hash, in `BUCKETS` groups, so that memory is bounded: where there are many different
 records a group holds several, which is as exact and notices less.
@@ -69,7 +69,8 @@ class RecordTally:
             yield self._whole_evidence(present)
 
     def _whole_evidence(self, present: IntArray) -> NoiseEvidence:
-        kept = math.exp(sum(math.log1p(-float(channel.changed)) for channel in self._channels))
+        wholes = [channel for channel in self._channels if channel.is_whole]
+        kept = math.exp(sum(math.log1p(-float(channel.changed)) for channel in wholes))
         all_rows, whole = self._by_category.reshape(2, -1)
         n = np.concatenate([[self._rows.sum()], all_rows[all_rows > 0], self._rows[present]])
         k = np.concatenate([[self._whole.sum()], whole[all_rows > 0], self._whole[present]])

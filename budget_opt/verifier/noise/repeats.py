@@ -2,9 +2,9 @@
 
 Two windows of L cells of noise that share no row are equal with probability c^L, c = sum_s P(s)^2;
 windows of different attributes with laws P, P' with probability (sum P P')^L <= max(c, c')^L; windows of
-whole rows with the product of c over the attributes. With L = log(N^2 / 2 alarm) / -log c no two of N
-windows are equal but with probability `alarm`. Windows that overlap are not compared: they are equal in
-runs, which `runs` judges.
+whole rows with the product of c over what is randomized as one. With L = log(N^2 / 2 alarm) / -log c no two
+of N windows are equal but with probability `alarm`. Windows that overlap are not compared: they are equal in
+runs, which `runs` judges, and those of one cluster by design.
 
 Memory is bounded: a window is remembered where a hash of what it holds begins with a number of zero bits,
 so that equal windows are remembered together or not at all; when there are too many, one more bit is
@@ -57,6 +57,8 @@ class Memory:
     """The windows that are remembered: by digest the hash, the sequence and the first row of one."""
 
     windows: dict[bytes, tuple[int, int, int]] = field(default_factory=dict)
+    together: dict[int, int] = field(default_factory=dict)
+    """Of a sequence the first one whose noise goes together with its own: a part of the same cluster."""
     bits: int = 0
     repeated: Counter[tuple[int, int]] = field(default_factory=Counter)
 
@@ -73,8 +75,12 @@ class Memory:
     def take(self, digest: bytes, known: tuple[int, int, int], length: int) -> None:
         """Remember a window, or note that it is the repetition of one that shares no row with it."""
         first = self.windows.setdefault(digest, known)
-        if first[1] != known[1] or known[2] - first[2] >= length:
+        apart = self._block(first[1]) != self._block(known[1])
+        if apart or abs(known[2] - first[2]) >= length:
             self.repeated[first[1], known[1]] += 1
+
+    def _block(self, sequence: int) -> int:
+        return self.together.get(sequence, sequence)
 
     def noticed(self, length: int) -> int:
         """Rows of a repeated block that is noticed almost surely."""
@@ -120,14 +126,18 @@ class RepeatTally:
         self._single = [
             _Sequence(i, window_rows(one, len(channels), self._alarm)) for i, one in enumerate(of_cells)
         ]
-        self._whole = _Sequence(0, window_rows(sum(of_cells), 1, self._alarm))
-        self._of_single, self._of_whole = Memory(), Memory()
+        self._wholes = [i for i, channel in enumerate(channels) if channel.is_whole]
+        of_rows = sum(of_cells[i] for i in self._wholes)
+        self._whole = _Sequence(0, window_rows(of_rows, 1, self._alarm))
+        blocks = [channel.block for channel in channels]
+        self._of_single = Memory(together={i: blocks.index(block) for i, block in enumerate(blocks)})
+        self._of_whole = Memory()
 
     def add(self, block: Block) -> None:
         """Take the rows of one block."""
         for sequence, shift in zip(self._single, block.shifts, strict=True):
             sequence.take([shift], self._of_single)
-        self._whole.take(block.shifts, self._of_whole)
+        self._whole.take([block.shifts[i] for i in self._wholes], self._of_whole)
 
     def evidence(self, judged: Collection[int]) -> Iterator[NoiseEvidence]:
         """Evidence on these attributes, and where all are judged on whole rows."""

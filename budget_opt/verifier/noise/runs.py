@@ -6,8 +6,8 @@ probability k^L and at any later one, after a changed cell, with (1 - k) k^L; so
     P(some run of L or more) <= k^L (1 + (n - L)(1 - k)),
 
 and the release begins, or ends, with such a run with probability k^L. Of rows as a whole k is the product
-over the attributes. A run of one and the same shift s != 0 is what words that do not change make: p in
-the place of k, and r - 1 of them.
+over what is randomized as one. A run of one and the same shift s != 0 is what words that do not change make:
+p in the place of k, and r - 1 of them.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class RunTally:
             source="a bound on the longest run of each attribute",
         )
         if len(of) == len(self._channels):
-            yield self._row_evidence(kept.sum())
+            yield self._row_evidence(kept[[channel.is_whole for channel in self._channels]].sum())
 
     def _row_evidence(self, log_kept: float) -> NoiseEvidence:
         smallest = _smallest_run(log_kept, self._of_rows.rows, self._alarm / 3)

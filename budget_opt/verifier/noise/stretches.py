@@ -140,7 +140,8 @@ class BatchEndTally:
         changed = [float(self._channels[i].changed) for i in of]
         if len(of) == len(self._channels):
             of, names = [*of, len(of)], [*names, "the rows as a whole"]
-            changed.append(1 - math.prod(1 - one for one in changed))
+            wholes = [channel for channel in self._channels if channel.is_whole]
+            changed.append(1 - math.prod(1 - float(channel.changed) for channel in wholes))
         tails = two_sided(self._changed[..., of], self._all[of], self._rows, self._all[-1])
         yield combined(
             "the first and the last row of a batch are changed as often as all others",

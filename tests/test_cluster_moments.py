@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budget_opt.model.cluster_moments import Together, released_means, released_moment
+from tests.cluster_moments import Together, released_means, released_moment
 
 PARTITIONS = {
     2: [((0, 1),), ((0,), (1,))],
