@@ -57,14 +57,15 @@ def audit(
     file {output}. Reports must come back for all records, in their order, in columns of the same names with
     the declared labels. `trials` >= 1,000 is the number of records in large batches. No data is needed.
 
-    Shown are lower bounds of epsilon (nats) by Clopper and Pearson: of every attribute, and of every cluster
-    as one attribute with its joint categories, over all pairs of categories and all reports, at every place
-    in a batch, and over chosen sets of its and others' reports; and of the record over a worst pair. Found
-    are also noise that repeats or goes together, reports that carry other values, of their record or of another one, or are outside the domain, columns (and an index,
-    or metadata) beside the declared ones, and undeclared values that come back unchanged. A keyed
-    release repeats its noise on purpose: give every call a new one. The result never says that a sampler is
-    private; it says what it would have noticed. `.require()` raises `VerificationError` where there are
-    findings. An audit repeated until it passes says nothing.
+    Shown are lower bounds of epsilon (nats) by Clopper and Pearson: of every attribute, and of every
+    cluster as one attribute with its joint categories, over all pairs of categories and all reports, at
+    every place in a batch, and over chosen sets of its and others' reports; and of the record over a
+    worst pair. Found are also noise that repeats or goes together, reports that carry other values, of
+    their record or of another one, or are outside the domain, columns (and an index, or metadata) beside
+    the declared ones, and undeclared values that come back unchanged. A keyed release repeats its noise
+    on purpose: give every call a new one. The result never says that a sampler is private; it says what
+    it would have noticed. `.require()` raises `VerificationError` where there are findings. An audit
+    repeated until it passes says nothing.
 
     Raises `InputError` for arguments, and where the sampler raises, takes too long, or gives other rows.
     """
