@@ -21,7 +21,7 @@ def moment(  # noqa: PLR0913 (each a word that users type)
     allocation: Allocation,
     *attributes: str,
     target: Literal["population", "data"] = "population",
-    scores: Mapping[str, Sequence[float]] | None = None,
+    scores: Mapping[str, Sequence[float] | Mapping[Any, float]] | None = None,
     weight: str | Literal[False] | None = None,
     noise_limit: float = 1.0,
     bootstrap: int = 0,
@@ -31,11 +31,13 @@ def moment(  # noqa: PLR0913 (each a word that users type)
 
     `released` is a table, the path of one, or `Counts`. `target` says what the standard error is measured
     from: the `population` (sampling and randomization), or `data` (the value in the original table). `scores`
-    gives or replaces f of an attribute, one number a category. `weight` is the public column of survey
-    weights, None for the allocation's own, if any. Where two members of one cluster take part, the raw moment
-    is not the retention times the original one, and is corrected through their joint table (DESIGN 2.9).
-    `bootstrap` asks for so many replicates beside the
-    error by formula (`.bootstrap`), drawn by `rng`, which is seeded with 0 unless given.
+    gives or replaces f of an attribute, one number a category, and f of a public column of categories, as a
+    mapping from its values; other public columns take part with their numbers, without noise. `weight` is the
+    public column of survey weights, None for the allocation's own, if any. `bootstrap` asks for so many
+    replicates beside the error by formula (`.bootstrap`), drawn by `rng`, seeded with 0 unless given.
+
+    Where two members of one cluster take part, the raw moment is not the retention times the original one,
+    and is corrected through their joint table (DESIGN 2.9).
 
     Raises `InputError` for attributes that cannot be estimated and for too few rows, `DataError` for cells
     outside the domain, and `NoiseError` where the error is above `noise_limit` times the largest size that
@@ -60,7 +62,7 @@ def moments(  # noqa: PLR0913 (each a word that users type)
     allocation: Allocation,
     wanted: Sequence[Sequence[str]],
     target: Literal["population", "data"] = "population",
-    scores: Mapping[str, Sequence[float]] | None = None,
+    scores: Mapping[str, Sequence[float] | Mapping[Any, float]] | None = None,
     *,
     weight: str | Literal[False] | None = None,
     noise_limit: float = 1.0,

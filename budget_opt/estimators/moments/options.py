@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from budget_opt.estimators.bootstrap.asked import Bootstrap
 from budget_opt.estimators.estimate import Target
@@ -15,7 +16,7 @@ class MomentOptions:
     """The words of `bo.estimate.moment` that are not attributes; `bootstrap` is None for no replicates."""
 
     target: Target = "population"
-    scores: Mapping[str, Sequence[float]] | None = None
+    scores: Mapping[str, Any] | None = None
     weight: Weight = None
     noise_limit: float = 1.0
     bootstrap: Bootstrap | None = None

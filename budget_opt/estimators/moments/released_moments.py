@@ -43,6 +43,8 @@ def moments(
         raise InputError(
             f"scores: {shown(unused[0])} is not an attribute of the moments asked for. Leave it out."
         )
+    for asked in sets:  # what can be said before the release is read
+        require_products_in_range(tuple(asked.attributes.values()))
     rows = single_rows(released, allocation, options.weight, options.bootstrap)
     public = dict.fromkeys(name for asked in sets for name in asked.numbers)
     numbers = list(dict.fromkeys([*rows, *public]))
