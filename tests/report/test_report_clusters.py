@@ -38,3 +38,17 @@ def test_the_report_says_what_a_change_of_one_member_costs_and_which_moments_are
     assert "a change of one member alone costs all of it" in text
     assert "as one value" in text
     assert "With two members of one cluster: smoker x age x income." in text
+
+
+def test_the_question_tells_merged_categories_and_limits_of_distortion(tmp_path: Path) -> None:
+    asked = health(
+        attributes=[
+            bo.Attribute("smoker", categories=2, distortion_max=0.3),
+            bo.Attribute("income", categories=5, grouping=[[0, 1], [2, 3, 4]]),
+            *health().attributes[2:],
+        ]
+    )
+    page = Page(bo.report(bo.uniform(asked), tmp_path / "r.html", problem=asked).read_text())
+    rows = {row[0]: row for row in page.table("Attributes and their categories")[1:]}
+    assert rows["smoker"][3] == "enough for at most 30.0 % of its cells to be changed"
+    assert rows["income"][2] == "0 or 1, 2 to 4 (merged of 5)"

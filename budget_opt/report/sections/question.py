@@ -81,7 +81,7 @@ _ASKED: dict[Objective, str] = {
 
 def _attributes(problem: Problem) -> Table:
     headings: tuple[str, ...] = ("Attribute", "Categories", "Labels")
-    bounded = any(attribute.lower > 0 or attribute.upper < math.inf for attribute in problem.attributes)
+    bounded = any(_bounds(attribute) != _ANY for attribute in problem.attributes)
     rows = [
         (attribute.name, f"{attribute.cardinality:,}", _labels(attribute), _bounds(attribute))
         for attribute in problem.attributes
@@ -96,7 +96,11 @@ def _attributes(problem: Problem) -> Table:
 def _labels(attribute: Attribute) -> str:
     labels = ["missing" if label is None else str(label) for label in attribute.domain.labels[:LABELS]]
     more = attribute.cardinality - len(labels)
-    return ", ".join(labels) + (f", … and {more:,} more" if more else "")
+    merged = f" (merged of {attribute.declared_cardinality:,})" if attribute.grouping is not None else ""
+    return ", ".join(labels) + (f", … and {more:,} more" if more else "") + merged
+
+
+_ANY = "any"
 
 
 def _bounds(attribute: Attribute) -> str:
@@ -105,7 +109,9 @@ def _bounds(attribute: Attribute) -> str:
     low, high = attribute.lower, attribute.upper
     words = [f"at least {number(low)}"] if low > 0 else []
     words += [f"at most {number(high)}"] if high < math.inf else []
-    return listed(words) or "any"
+    if attribute.distortion_max is not None:
+        words.append(f"enough for at most {share(attribute.distortion_max)} of its cells to be changed")
+    return listed(words) or _ANY
 
 
 def _weights(problem: Problem) -> str:
