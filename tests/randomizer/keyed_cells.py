@@ -19,9 +19,14 @@ from budget_opt.tables.encoding import code_type
 
 
 def attribute(
-    name: str = "x", categories: Any = 3, epsilon: float = 1.0, *, least_bits: int = 32
+    name: str = "x",
+    categories: Any = 3,
+    epsilon: float = 1.0,
+    *,
+    least_bits: int = 32,
+    other: str | None = None,
 ) -> AllocatedAttribute:
-    declared = Attribute(name, categories=categories)
+    declared = Attribute(name, categories=categories, other=other)
     sampler = sampler_for(epsilon, declared.cardinality, least_bits=least_bits)
     return AllocatedAttribute(declared, AllocatedBlock.alone(declared, epsilon, sampler))
 

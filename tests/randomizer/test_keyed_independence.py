@@ -60,6 +60,8 @@ OTHERS = {
     "type of the categories": Setting(attribute("x", [1, 2, 3])),
     "spelling of a category": Setting(attribute("x", ["a", "b", "C"])),
     "one category more": Setting(attribute("x", ["a", "b", "c", "d"])),
+    # under shared words only unseen cells would differ in two releases, and so be told with certainty
+    "category of unseen values": Setting(attribute("x", ["a", "b", "c"], other="b")),
     "data set": Setting(data="Survey"),
     "release": Setting(number=2),
     "naming of the rows": Setting(row_id="id"),
