@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from budget_opt.mechanisms import hamming
     from budget_opt.model.attribute import Attribute
     from budget_opt.model.hierarchies import (
+        groupings_from_edges,
         groupings_from_parents,
         groupings_from_prefixes,
         groupings_from_ranges,
@@ -145,6 +146,7 @@ _HOMES = {
     "explore": "budget_opt.explorer",
     "export": "budget_opt.api.exports.exporting",
     "frontier": "budget_opt.api.frontiers.making",
+    "groupings_from_edges": "budget_opt.model.hierarchies",
     "groupings_from_parents": "budget_opt.model.hierarchies",
     "groupings_from_prefixes": "budget_opt.model.hierarchies",
     "groupings_from_ranges": "budget_opt.model.hierarchies",
@@ -259,6 +261,7 @@ __all__ = [
     "explore",
     "export",
     "frontier",
+    "groupings_from_edges",
     "groupings_from_parents",
     "groupings_from_prefixes",
     "groupings_from_ranges",

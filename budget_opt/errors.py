@@ -9,6 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Self
 
+_LONGEST = 80
+"""Characters of a value in a message."""
+_LEVELS = 20
+"""Lists within each other, of a value in a message."""
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -30,10 +35,32 @@ class Fault:
 
 def _shown(value: object) -> str:
     """A value as it would stand in a file, cut where it is long."""
-    if value is MISSING:
-        return "missing"
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    text = _text(value, _LEVELS)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def _text(value: object, levels: int) -> str:
+    """A value with tuples as lists, to so many levels; little more of it is read than is shown."""
+    if isinstance(value, dict):
+        pairs = (f"{key!r}: {_text(item, levels - 1)}" for key, item in value.items())
+        return f"{{{_joined(pairs)}}}" if levels else "{...}"
+    if isinstance(value, list | tuple):
+        return f"[{_joined(_text(item, levels - 1) for item in value)}]" if levels else "[...]"
+    try:
+        return repr(value)
+    except RecursionError:  # of what lies within itself, or nearly so
+        return f"a {type(value).__name__}"
+
+
+def _joined(texts: Iterable[str]) -> str:
+    """The first of these with commas, up to one that is not shown."""
+    found, length = [], 0
+    for text in texts:
+        found.append(text)
+        length += len(text) + 2
+        if length > _LONGEST:
+            break
+    return ", ".join(found)
 
 
 class _Missing:
@@ -204,6 +231,8 @@ class Infeasibility:
     `common_factor` on all floors would do at the given total, none above `common_factor_bound` does.
     `lowered` floors would do if the others stay. Giving up the floors and ceilings `given_up` would do,
     and no fewer than `fewest_given_up` would: the fewest that is, where both counts agree.
+    `left_to_design` says what `design` could choose otherwise for the moments of the conflict; that was not
+    tried, and may help or not.
     """
 
     conflict: tuple[ConflictMember, ...] = ()
@@ -217,6 +246,7 @@ class Infeasibility:
     lowered: tuple[LoweredFloor, ...] = ()
     given_up: tuple[str, ...] = ()
     fewest_given_up: int = 0
+    left_to_design: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as JSON; the members of the conflict in words as well."""
@@ -224,6 +254,7 @@ class Infeasibility:
         plain["conflict"] = [member.to_dict() for member in self.conflict]
         plain["lowered"] = [dict(vars(floor)) for floor in self.lowered]
         plain["given_up"] = list(self.given_up)
+        plain["left_to_design"] = list(self.left_to_design)
         return plain
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from budget_opt.mechanisms.exact import exact_sum, float_at_least
+from budget_opt.allocation.merging import AS_RELEASED, WITH_MERGING, grouping_sentences
+from budget_opt.mechanisms.exact import exact_sum, float_at_least, float_at_most
 from budget_opt.model.arrays import MINIMIZED
 from budget_opt.model.background import Mixture
 from budget_opt.model.declared import Declared
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 PRICES = 5
 """Prices of each kind that are shown."""
+_HELD = 1e-6
+"""Relative distance from a least epsilon within which a split is held there."""
 LOST = 12
 """Moments that are given up and named."""
 
@@ -35,7 +38,7 @@ def renderable(allocation: Allocation) -> RenderableType:
     """The same for a rich console."""
     parts: list[RenderableType] = [Text(headline(allocation)), attribute_table(allocation)]
     merged = grouping_sentences(allocation.question.attributes)
-    parts += [Text(line) for line in (*cluster_lines(allocation), *merged)]
+    parts += [Text(line) for line in (*cluster_lines(allocation), *distortion_lines(allocation), *merged)]
     if allocation.moments:
         parts.append(moment_table(allocation))
         parts += [Text(line) for line in touching_lines(allocation)]
@@ -55,6 +58,20 @@ def cluster_lines(allocation: Allocation) -> list[str]:
     ]
 
 
+def distortion_lines(allocation: Allocation) -> list[str]:
+    """Where the least epsilon that a `distortion_max` allows is what the split gives.
+
+    A file that was read back does not carry any, and has no such line.
+    """
+    return [
+        f"distortion_max {stating.distortion_max:g} of {stating.name} holds the epsilon of {block.name} up "
+        f"at {block.epsilon:.4g}: with less, more of its cells would change"
+        for block in allocation.blocks
+        if (stating := block.block.most_distorted) is not None
+        and block.epsilon <= block.block.lower_of_distortion * (1 + _HELD)
+    ]
+
+
 def touching_lines(allocation: Allocation) -> list[str]:
     """Which moments are not multiplied by their retention alone."""
     twice = [moment.label for moment in allocation.moments if moment.touches_twice]
@@ -64,18 +81,6 @@ def touching_lines(allocation: Allocation) -> list[str]:
     what = f"with two members of one cluster: {', '.join(twice[:LOST])}{more}"
     why = "Their retention is the factor on the function of the cluster; the members' means move them as well"
     return [f"{what}. {why}, and corrected estimates account for it"]
-
-
-def grouping_sentences(attributes: Iterable[Declared]) -> list[str]:
-    """What the chosen groupings leave of each score, and on what that rests."""
-    return [
-        f"{one.name} is released as {one.cardinality:,} of {one.declared_cardinality:,} categories, which "
-        f"leave {percent(float(one.detail))} of its score's variance by "
-        f"{'the stated marginal' if one.marginal else 'equal shares, as no marginal is stated'}; "
-        "retentions count that, and assume straight regressions on the score"
-        for one in attributes
-        if one.grouping is not None
-    ]
 
 
 def group_lines(allocation: Allocation) -> list[str]:
@@ -203,7 +208,7 @@ def moment_table(allocation: Allocation) -> WideTable:
     single = bases.pop() if len(bases) == 1 else None
     columns = [
         Column("weight", [f"{moment.weight:g}" for moment in moments]),
-        Column("retention", [percent(moment.retention) for moment in moments]),
+        *retention_columns(moments),
         Column("floor", [_bounds(moment) for moment in moments]),
         Column(f"variance x\n({single})" if single else "variance x", [_inflation(one) for one in moments]),
     ]
@@ -212,6 +217,15 @@ def moment_table(allocation: Allocation) -> WideTable:
     if allocation.levels:
         columns.append(Column("level", [str(moment.stated.level) for moment in moments]))
     return WideTable(Column("moment", [moment.label for moment in moments]), columns)
+
+
+def retention_columns(moments: Sequence[AllocatedMoment]) -> list[Column]:
+    """The retentions; where some count what merging leaves, beside those of the merged categories."""
+    retentions = [percent(moment.retention) for moment in moments]
+    if all(moment.detail == 1 for moment in moments):
+        return [Column("retention", retentions)]
+    kept = [percent(float_at_most(moment.kept)) for moment in moments]
+    return [Column(WITH_MERGING.replace(" (", "\n("), retentions), Column(AS_RELEASED, kept)]
 
 
 def _inflation(moment: AllocatedMoment) -> str:

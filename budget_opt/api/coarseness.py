@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from budget_opt.allocation.merging import categories_told, variance_told
 from budget_opt.allocation.rounding import even
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.attribute import Attribute
@@ -37,7 +38,7 @@ class Coarser:
 
     told: str
     cardinality: int
-    detail: float
+    leaves: str
     kept: float
 
 
@@ -63,8 +64,8 @@ def _sentence(attribute: Attribute, epsilon: float) -> str:
     if best.kept < BETTER * kept:
         return f"{told}, and the coarser domains that were tried keep {percent(best.kept)} at most: {_MORE}"
     return (
-        f"{told}: {best.told} ({best.cardinality:,} categories, which leave {percent(best.detail)} of its "
-        f"score's variance) would keep {percent(best.kept)}"
+        f"{told}: {best.told} ({best.cardinality:,} categories, which leave {best.leaves}) would "
+        f"keep {percent(best.kept)}, if moments lose no more than that by merging"
     )
 
 
@@ -84,17 +85,18 @@ def _kept(attribute: Attribute, epsilon: float) -> float:
 
 def _coarser(attribute: Attribute, epsilon: float) -> Iterator[Coarser]:
     """The stated candidates; where there are none, groups of neighbours, if categories have an order."""
-    candidates = [(_named(one), one) for one in attribute.groupings or ()]
+    candidates = [("its grouping {}", one) for one in attribute.groupings or ()]
     if not candidates and attribute.grouping is None:
         candidates = [(f"{k} groups of neighbours", one) for k, one in _neighbours(attribute)]
     for told, grouping in candidates:
         coarse = attribute.with_fields(grouping=grouping)
-        yield Coarser(told, coarse.cardinality, float(coarse.detail), _kept(coarse, epsilon))
+        leaves = f"{percent(float(coarse.detail))} of {variance_told(coarse)}"
+        yield Coarser(told.format(_shown(coarse)), coarse.cardinality, leaves, _kept(coarse, epsilon))
 
 
-def _named(grouping: Grouping) -> str:
-    text = str(grouping)
-    return f"its grouping {text if len(text) <= SHOWN else f'{text[: SHOWN - 3]}...'}"
+def _shown(attribute: Attribute) -> str:
+    text = categories_told(attribute)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
 
 
 def _neighbours(attribute: Attribute) -> Iterator[tuple[int, Grouping]]:

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from budget_opt.allocation import Allocation, uniform
+from budget_opt.allocation.designed import as_designed
 from budget_opt.api.arguments import require
-from budget_opt.api.comparing_backgrounds import caution_of, compared_backgrounds, with_backgrounds_of
+from budget_opt.api.comparing_backgrounds import caution_of, compared_backgrounds, with_background_of
+from budget_opt.api.comparing_groupings import caution_of_groupings, with_grouping_of
 from budget_opt.api.comparison import EVEN, SAME, Change, ComparedMoment, ComparedSplit, Comparison
 from budget_opt.api.splits import broken_constraints, in_words, taken
-from budget_opt.errors import InputError
+from budget_opt.errors import InputError, ProblemError
 from budget_opt.model.arrays import MINIMIZED
 from budget_opt.model.problem import Problem
 
@@ -28,11 +30,12 @@ def compare(
     """Retentions, objective, gains and losses of splits: `compare({"best": a, "mine": {"X1": 2, ...}})`.
 
     A split is an allocation, or epsilons in nats by name; all have the attributes of `problem`, whose moments
-    and objective they are judged by; an allocation keeps its own clusters and backgrounds, so that those can
-    be compared as well. Without `problem` it is that of the first allocation. `reference` names the split
-    that the others are measured by: left out, it is the even split, put first unless one of them is even;
-    `even=False` leaves it out and measures by the first. With several levels of moments the objective is
-    that of the first. Raises `InputError` for a split of other attributes or an unknown name.
+    and objective they are judged by; an allocation keeps its own clusters, groupings and backgrounds, so that
+    those can be compared as well. Without `problem` it is that of the first allocation. `reference` names
+    the split that the others are measured by: left out, it is the even split, put first unless one of them
+    is even; `even=False` leaves it out and measures by the first. With several levels of moments the
+    objective is that of the first. Raises `InputError` for a split of other attributes, one whose groupings
+    leave less of a moment than its floor, or an unknown name.
     """
     require(splits, Mapping, "splits", 'Name every split: {"best": allocation, ...}.')
     if not splits:
@@ -41,7 +44,8 @@ def compare(
         _require_name(name)
     asked = _common_problem(splits, problem)
     allocations = {
-        name: taken(_with_its_own(asked, split), split, f"splits[{name!r}]") for name, split in splits.items()
+        name: taken(_asked_of(asked, split, name), split, f"splits[{name!r}]")
+        for name, split in splits.items()
     }
     allocations, chosen = _with_reference(asked, allocations, reference, even=even)
     backgrounds = compared_backgrounds(tuple(allocations.values()))
@@ -54,6 +58,7 @@ def compare(
         reference=chosen,
         backgrounds=backgrounds,
         cautions=(
+            *caution_of_groupings(tuple(allocations.values()), tuple(allocations)),
             *caution_of(backgrounds, tuple(allocations)),
             *_cautions(asked, allocations),
             *_origins(asked, splits, known=problem is not None),
@@ -66,13 +71,29 @@ def _require_name(name: object) -> None:
         raise InputError(f"splits: {name!r} is not a name. Name every split by printable text.")
 
 
+def _asked_of(problem: Problem, split: Allocation | Mapping[str, Any], name: str) -> Problem:
+    """The same as `_with_its_own`, and an error that names the split that the problem cannot be asked of."""
+    try:
+        return _with_its_own(problem, split)
+    except ProblemError as failure:
+        raise InputError(f"splits[{name!r}]: its clusters and groupings do not fit: {failure}") from failure
+
+
 def _with_its_own(problem: Problem, split: Allocation | Mapping[str, Any]) -> Problem:
-    """The problem as the split answers it: with the clusters and backgrounds of an allocation."""
+    """The problem as the split answers it: with the clusters, groupings and backgrounds of an allocation."""
     if not isinstance(split, Allocation):
         return problem
-    problem = with_backgrounds_of(problem, split)
-    same = split.question.clusters == problem.clusters
-    return problem if same else problem.with_clusters(split.question.clusters)
+    problem = as_designed(problem, split)
+    stated = {attribute.name: attribute for attribute in split.question.attributes}
+    clusters, attributes = split.question.clusters, problem.attributes
+    if set(stated) == set(problem.names):  # another split is refused where it is taken
+        grouped = [with_grouping_of(one, stated[one.name]) for one in attributes]
+        attributes = tuple(with_background_of(one, stated[one.name]) for one in grouped)
+    if (attributes, clusters) == (problem.attributes, problem.clusters):
+        return problem
+    # both at once: what one of them changes need not fit what the other still is
+    limit = {} if clusters or clusters == problem.clusters else {"max_cells": None}
+    return problem.with_fields(attributes=attributes, clusters=clusters, **limit)
 
 
 def _common_problem(splits: Mapping[str, Any], problem: Problem | None) -> Problem:
@@ -97,17 +118,23 @@ def _with_reference(
         )
     if not even:
         return allocations, reference or next(iter(allocations))
-    balanced = uniform(problem)
+    # while clusters are to be chosen, no clusters are what any choice is compared with
+    balanced = uniform(problem.with_clusters(()) if problem.clusters == "auto" else problem)
     same = [
         name
         for name, one in allocations.items()
         if one.question.block_names == balanced.question.block_names
+        and _domains(one) == _domains(balanced)
         and one.epsilons.tolist() == balanced.epsilons.tolist()
     ]
     if same:
         return allocations, reference or same[0]
     name = EVEN if EVEN not in allocations else f"{EVEN} of the problem"
     return {name: balanced, **allocations}, reference or name
+
+
+def _domains(allocation: Allocation) -> list[object]:
+    return [attribute.domain.identity for attribute in allocation.question.attributes]
 
 
 def _compared(name: str, allocation: Allocation, reference: Allocation) -> ComparedSplit:

@@ -16,7 +16,6 @@ from budget_opt.allocation.show import background_told
 from budget_opt.mechanisms.exact import exact
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.distortion import distortion
-from budget_opt.model.problem import Problem
 from budget_opt.tables.printing import percent
 from budget_opt.tables.wide import Column, WideTable
 
@@ -38,20 +37,8 @@ class ComparedBackground:
     changed: tuple[float, ...]
 
 
-def with_backgrounds_of(problem: Problem, split: Allocation) -> Problem:
-    """The problem with the backgrounds of a split, and the marginals that these refer to.
-
-    A split of other attributes is left to the one that says so.
-    """
-    stated = {attribute.name: attribute.declared for attribute in split.attributes}
-    if set(stated) != set(problem.names):
-        return problem
-    attributes = [_with_background(one, stated[one.name]) for one in problem.attributes]
-    same = all(new is old for new, old in zip(attributes, problem.attributes, strict=True))
-    return problem if same else problem.with_fields(attributes=attributes)
-
-
-def _with_background(attribute: Attribute, stated: Attribute) -> Attribute:
+def with_background_of(attribute: Attribute, stated: Attribute) -> Attribute:
+    """The attribute with the background of another, and the marginal that this refers to."""
     if attribute.background_weights == stated.background_weights:
         return attribute
     refers = isinstance(stated.background, tuple) or stated.background == "uniform"
@@ -70,17 +57,20 @@ def _in_order(allocation: Allocation, first: Allocation) -> list[AllocatedAttrib
 
 
 def _differ(column: Sequence[AllocatedAttribute]) -> bool:
-    return len({one.declared.background_weights for one in column}) > 1
+    """True where they are told in other words, or differ on the same categories."""
+    categories = {one.domain.identity for one in column}
+    found = {(one.domain.identity, one.declared.background_weights) for one in column}
+    return len(found) > len(categories) or len({background_told(one.declared) for one in column}) > 1
 
 
 def _compared(column: Sequence[AllocatedAttribute]) -> ComparedBackground:
-    known = next((one.declared.shares for one in column if one.declared.shares is not None), None)
+    known = {one.domain.identity: one.declared.shares for one in reversed(column) if one.declared.shares}
     return ComparedBackground(
         attribute=column[0].name,
         told=tuple(background_told(one.declared) for one in column),
         effective=tuple(one.declared.effective_cardinality for one in column),
         retentions=tuple(one.retention for one in column),
-        moved=tuple(_moved(one, known) for one in column),
+        moved=tuple(_moved(one, known.get(one.domain.identity)) for one in column),
         changed=tuple(float(distortion(one.declared, one.exact_retention)) for one in column),
     )
 

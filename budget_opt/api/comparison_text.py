@@ -6,6 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from budget_opt.allocation import AllocatedMoment
+from budget_opt.allocation.merging import retention_heading
 from budget_opt.api.comparing_backgrounds import background_table
 from budget_opt.api.comparison import EVEN, SAME, Change, ComparedMoment, ComparedSplit, Comparison
 from budget_opt.api.wording import counted, sentence
@@ -75,7 +76,9 @@ def _retentions(comparison: Comparison) -> WideTable:
     ]
     if any(moment.floor or moment.ceiling for moment in comparison.moments):
         columns.append(Column("asked", [_asked(moment) for moment in comparison.moments]))
-    return WideTable(Column("retention of", [moment.label for moment in comparison.moments]), columns)
+    moments = [moment for split in comparison.splits for moment in split.allocation.moments]
+    heading = f"{retention_heading(moments)} of"
+    return WideTable(Column(heading, [moment.label for moment in comparison.moments]), columns)
 
 
 def _retention(moment: AllocatedMoment) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from budget_opt.accounting.outer import as_sum, largest_sum
 from budget_opt.allocation import Allocation, Statement
 from budget_opt.allocation.build import assemble
+from budget_opt.allocation.designed import as_designed
 from budget_opt.api.arguments import require
 from budget_opt.api.solving import solve
 from budget_opt.api.splits import Broken, broken_constraints, taken
@@ -89,10 +90,14 @@ def judge(
     the lambda that a sampler implements. The bound comes from a solve of the problem to `gap`, with
     `time_limit` and `progress` as in `solve`; `quick` takes the one that the split alone proves: valid, loose
     where the split is far from an optimum. Where the problem is impossible or not solved, there is no bound,
-    and `no_bound` says why. With several levels value, bound and gap are those of the first. Raises
-    `InputError` for a split of other attributes, or one that is none.
+    and `no_bound` says why. With several levels value, bound and gap are those of the first. Of a problem
+    that leaves clusters or groupings to `design`, an allocation made from such a choice is judged within that
+    choice: the bound is of splits, not of other choices. Raises `InputError` for a split of other attributes,
+    or one that is none.
     """
     require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
+    if isinstance(split, Allocation):
+        problem = as_designed(problem, split)
     allocation = taken(problem, split)
     broken = broken_constraints(allocation, problem)
     best, bound, why = None, None, None

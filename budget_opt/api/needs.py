@@ -37,12 +37,13 @@ def at_least(bound: float, given: float) -> str:
 
 
 def demanding(problem: Problem) -> str:
-    """What of the problem needs epsilon, in words: floors and pins."""
+    """What of the problem needs epsilon, in words: floors, pins and distortion_max."""
     attributes, moments = problem.attributes, problem.moments
     kinds = {
         "floors": any(moment.floor is not None for moment in moments),
         "pins": any(attribute.epsilon is not None for attribute in attributes),
         "minima": any(attribute.epsilon is None and attribute.lower > 0 for attribute in attributes),
+        "distortion_max": any(attribute.distortion_max is not None for attribute in attributes),
     }
     return listed([kind for kind, stated in kinds.items() if stated]) or "all constraints"
 

@@ -5,7 +5,7 @@ and once to each group that it touches. It counts as one of the releases of the 
 
 A problem that states `private data, epsilon E` says that E has been spent; nothing in it says by which
 pilot. So each confirmed pilot of the ledger pays once, for the problems that come first and could be made
-from it: the pilot read every attribute of a moment with a weight. Everything else
+from it: the pilot read every attribute of a moment with a weight and no public column. Everything else
 is charged E in one reservation with the first release: both are spent, or neither. Problems that
 differ in nothing but name and total were made once. Any other problem is made anew as far as anybody can
 tell, and is charged again: the safe side. Where one pilot gave several problems, state E in the first
@@ -30,6 +30,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from budget_opt.errors import InputError
+from budget_opt.estimators.strengths.result import is_measured
 from budget_opt.ledger.account import Release
 from budget_opt.ledger.amounts import decimal_of, plus
 from budget_opt.ledger.charge import Charge, Part
@@ -221,12 +222,14 @@ def _pilots_for(problem: Problem, releases: Sequence[Release]) -> tuple[int, ...
     """The numbers of the pilots on record that together pay for a problem; none where they cannot.
 
     Releases of one problem at the same moment name the same pilots. Of those that read all that has a
-    weight, which read least come first: others may pay for more problems.
+    weight, which read least come first: others may pay for more problems. Weights of moments with a public
+    column are no pilot's.
     """
     for one in releases:
         if one.name.startswith(_PILOTED + _tag(problem)) and one.status != "void":
             return _parsed(one.name)[1]
-    weighted = {folded(name) for one in problem.moments if one.weight > 0 for name in one.attributes}
+    measured = [one for one in problem.moments if one.weight > 0 and is_measured(problem, one)]
+    weighted = {folded(name) for one in measured for name in one.attributes}
     left, owed = _credits(releases).left, provenance_epsilon(problem)
     read = {one.number: _members(one.charge) for one in releases if one.number in left}
     found = list[int]()

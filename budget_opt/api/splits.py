@@ -11,7 +11,9 @@ import numpy as np
 
 from budget_opt.allocation import Allocation, Statement, allocation_from
 from budget_opt.allocation.build import assemble
+from budget_opt.allocation.designed import GIVE_THE_DESIGNED, as_designed, leaves_open
 from budget_opt.api.arguments import require
+from budget_opt.api.comparing_groupings import merged_otherwise
 from budget_opt.api.wording import listed
 from budget_opt.errors import InputError
 from budget_opt.model.problem import Problem
@@ -54,12 +56,7 @@ def taken(problem: Problem, split: Allocation | Mapping[str, Any], name: str = "
             )
         return allocation_from(problem, split)
     stated = {attribute.name: attribute for attribute in split.attributes}
-    sizes = {known: attribute.cardinality for known, attribute in stated.items()}
-    if sizes != {attribute.name: attribute.cardinality for attribute in problem.attributes}:
-        raise InputError(
-            f"{name}: has other attributes than the problem, or their categories differ in number. "
-            "Give an allocation of this problem, or epsilons by name."
-        )
+    _require_same_attributes(problem, split, name)
     others = [
         one.name
         for one in problem.attributes
@@ -82,6 +79,30 @@ def taken(problem: Problem, split: Allocation | Mapping[str, Any], name: str = "
     return assemble(problem, epsilons, [block.sampler for block in in_order], statement)
 
 
+def _require_same_attributes(problem: Problem, split: Allocation, name: str) -> None:
+    """`InputError` for a split of other attributes, or of other categories by number or by grouping."""
+    asked = {attribute.name: attribute.cardinality for attribute in problem.attributes}
+    stated = {attribute.name: attribute.cardinality for attribute in split.attributes}
+    way_out = "Give an allocation of this problem, or epsilons by name."
+    if set(asked) != set(stated):
+        more = [f"{known}, which the problem has not" for known in stated if known not in asked]
+        less = [f"no {known}" for known in asked if known not in stated]
+        raise InputError(f"{name}: has other attributes than the problem: {listed(more + less)}. {way_out}")
+    differing = [known for known in asked if asked[known] != stated[known]]
+    if differing:
+        sizes = [f"{known} ({stated[known]:,}, the problem's {asked[known]:,})" for known in differing]
+        raise InputError(
+            f"{name}: releases other numbers of categories than the problem: {listed(sizes)}. {way_out} "
+            "Where they differ by groupings, compare judges each split with its own."
+        )
+    others = merged_otherwise(problem, split)
+    if others:
+        raise InputError(
+            f"{name}: merges the categories of {listed(others)} otherwise than the problem. {way_out} "
+            "compare judges each split with its own."
+        )
+
+
 def in_words(of: Problem | Allocation) -> str:
     """What is randomized together: "smoker + income together", or "every attribute alone"."""
     clusters = [block.name for block in of.blocks if block.is_cluster]
@@ -91,6 +112,7 @@ def in_words(of: Problem | Allocation) -> str:
 def question_of(allocation: Allocation, problem: Problem | None) -> Problem:
     """The whole problem that an allocation was made from: `problem`, or the one that it carries itself.
 
+    What `problem` leaves to `design` is as the allocation chose it.
     Raises `InputError` for another problem, and where a file was read that leaves pins and bounds out.
     """
     if problem is None:
@@ -101,9 +123,11 @@ def question_of(allocation: Allocation, problem: Problem | None) -> Problem:
             "Give the problem that the allocation was made from."
         )
     require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
-    if allocation.problem_sha256 != problem.sha256:
-        raise InputError("problem: is not the one that the allocation was made from. Give that one.")
-    return problem
+    question = as_designed(problem, allocation)
+    if allocation.problem_sha256 != question.sha256:
+        why = f" Perhaps {GIVE_THE_DESIGNED}." if leaves_open(problem) else ""
+        raise InputError(f"problem: is not the one that the allocation was made from. Give that one.{why}")
+    return question
 
 
 def broken_constraints(allocation: Allocation, problem: Problem) -> tuple[Broken, ...]:

@@ -31,7 +31,8 @@ def observed_strengths(table: Any, problem: Problem, *, least: float = 0.0) -> S
     `table` is a pandas, polars or pyarrow table, or a path; the columns of these attributes are read. What is
     called strength is in `budget_opt.estimators.strengths.links`: |correlation| of scored attributes,
     Cramer's V of nominal ones, the size of the standardized cross-moment for three and more. Those below
-    `least` (>= 0) are 0. Raises `InputError` and `DataError` (columns, counts and rows, never a value).
+    `least` (>= 0) are 0. Moments with a public column are not measured, and keep their weights. Raises
+    `InputError` and `DataError` (columns, counts and rows, never a value).
     """
     from budget_opt.estimators.strengths.pilots import counted, links_of, weighted_moments
     from budget_opt.estimators.strengths.result import strengths_of
@@ -59,7 +60,7 @@ def pilot_strengths(
     record's values replaced, n public), for all moments together: replacing a record moves it between two
     cells of each of the K tables, which changes their counts by at most 2 K in sum, and the noise has rate
     epsilon / (2 K) (the proof stands in `budget_opt.estimators.strengths.pilots`). Fewer moments mean less
-    noise.
+    noise. Moments with a public column are not measured, and keep their weights.
 
     Every record in the table pays `epsilon`, besides what a release costs; a person with several records
     pays it for each, and one with more than the problem's unit allows is refused. Calling again costs again.

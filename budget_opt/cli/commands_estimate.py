@@ -11,9 +11,10 @@ import typer
 import budget_opt as bo
 from budget_opt.api.publishing import require_released_under
 from budget_opt.cli.commands_problem import AllocationFile, AsJson
-from budget_opt.cli.estimate_requests import EVERY, Stated, requests_of, scores_of
+from budget_opt.cli.estimate_requests import EVERY, Stated, requests_of
 from budget_opt.cli.estimate_results import Result, csv_of, documents_of, require_replaceable_estimates
 from budget_opt.cli.output import note, out, out_json
+from budget_opt.cli.stated_scores import scores_of
 from budget_opt.errors import InputError
 from budget_opt.estimators.estimate import normal_quantile
 from budget_opt.estimators.intervals.noise_limit import require_noise_limit
@@ -74,11 +75,19 @@ def estimate(
             "maximum-likelihood, independent, hybrid, truncated.",
         ),
     ] = None,
+    test_method: Annotated[
+        Literal["released", "likelihood", "corrected", "permutation"] | None,
+        typer.Option(
+            help="Of --test: released (Pearson, the default) or likelihood of the released table; corrected, "
+            "which alone suits members of one cluster and is the default there; permutation, for few rows.",
+        ),
+    ] = None,
     scores: Annotated[
         list[str] | None,
         typer.Option(
             metavar="a=0,1,2",
-            help="Scores of an attribute, one a category; repeat for more.",
+            help="Scores of an attribute, one a category in their order; of a public column of categories "
+            "one a value, such as wave=first:0,second:1. Repeat for more.",
         ),
     ] = None,
     weight: Annotated[
@@ -121,14 +130,15 @@ def estimate(
     }
     normal_quantile(level)
     require_noise_limit(noise_limit)
-    _require_asked(asked, method)
+    _require_asked(asked, method, test_method)
     if output is not None:
         require_replaceable_estimates(output, released)
     found = bo.Allocation.read(allocation)
     stated = Stated(
         allocation=found,
         method=method or "default",
-        scores=scores_of(scores or ()),
+        test_method=test_method,
+        scores=scores_of(scores or (), found.public),
         shared={
             "target": target,
             "weight": _weight(weight, found),
@@ -142,7 +152,7 @@ def estimate(
     _tell(results, output, as_json=as_json)
 
 
-def _require_asked(asked: dict[str, list[str] | None], method: str | None) -> None:
+def _require_asked(asked: dict[str, list[str] | None], method: str | None, test_method: str | None) -> None:
     from budget_opt.estimators.joint.methods import method_named
 
     if not any(asked.values()):
@@ -154,8 +164,11 @@ def _require_asked(asked: dict[str, list[str] | None], method: str | None) -> No
         method_named(method)
         if not asked["table"]:
             raise InputError(
-                "--method: is of joint tables, and none is asked for. Give --table, or leave it out."
+                "--method: is of joint tables, and none is asked for. Give --table, or leave it out; that of "
+                "a test is --test-method."
             )
+    if test_method is not None and not asked["test"]:
+        raise InputError("--test-method: is of --test, and no test is asked for. Give one, or leave it out.")
 
 
 def _weight(column: str | None, allocation: bo.Allocation) -> str | Literal[False] | None:

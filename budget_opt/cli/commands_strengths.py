@@ -8,10 +8,12 @@ from typing import Annotated
 import typer
 
 import budget_opt as bo
+from budget_opt.api.wording import listed
 from budget_opt.cli.commands_data import Data, payer_of
 from budget_opt.cli.commands_problem import AsJson, ProblemFile
 from budget_opt.cli.output import note, out, out_json
 from budget_opt.errors import InputError
+from budget_opt.estimators.strengths.result import unmeasured
 from budget_opt.tables.whole_files import require_free
 
 NOT_CHARGED = (
@@ -78,4 +80,6 @@ def strengths(
         if as_json:
             out_json(document)  # paid for, even where it gives no weights or they cannot be written
     if not as_json:
+        if kept := unmeasured(asked):
+            out(f"with a public column, not measured, and with the weight that it has: {listed(kept, 9)}")
         out(f"written: {output}, its weights being {weighted.provenance.weights}")

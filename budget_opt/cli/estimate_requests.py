@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import budget_opt as bo
 from budget_opt.cli.estimate_results import Table
+from budget_opt.cli.stated_scores import Scores
 from budget_opt.errors import DataError, InputError
 from budget_opt.estimators.moments.designs import scored_attributes
 from budget_opt.estimators.releases.naming import hint
@@ -20,11 +21,12 @@ _STATISTICS = ("entropy", "mutual-information", "chi-square", "g-square", "phi-s
 
 @dataclass(frozen=True)
 class Stated:
-    """What holds for all that is asked: `method` of joint tables, and the `shared` arguments of estimates."""
+    """What holds for all that is asked: methods of tables and tests, and `shared` arguments of estimates."""
 
     allocation: bo.Allocation
     method: str
-    scores: Mapping[str, Sequence[float]]
+    test_method: str | None
+    scores: Scores
     shared: Mapping[str, Any]
 
 
@@ -47,8 +49,11 @@ class Request:
         except DataError:
             raise
         except InputError as error:
-            said = f"--{self.option}" if self.asked in str(error) else f"--{self.option} {self.asked}"
-            raise error.reworded(f"{said}: {error}") from None
+            told = str(error)
+            if self.option == "test":  # whose method is an option of its own
+                told = told.replace("method=", "test_method=")
+            said = f"--{self.option}" if self.asked in told else f"--{self.option} {self.asked}"
+            raise error.reworded(f"{said}: {told}") from None
 
 
 class _Call(NamedTuple):
@@ -75,20 +80,6 @@ def requests_of(asked: Mapping[str, Sequence[str] | None], stated: Stated) -> li
                 f"asked for. {hint(name, sorted(used)) if used else 'Leave it out.'}"
             )
     return requests
-
-
-def scores_of(stated: Sequence[str]) -> dict[str, list[float]]:
-    """a=0,1,2 as {"a": [0, 1, 2]}."""
-    scores = {}
-    for text in stated:
-        name, _, numbers = text.rpartition("=")
-        try:
-            scores[name.strip()] = [float(number) for number in numbers.split(",")]
-        except ValueError:
-            name = ""
-        if not name.strip():
-            raise InputError(f"--scores {text}: must be like income=0,1,2, a number a category.")
-    return scores
 
 
 def _requests(asked: Mapping[str, Sequence[str] | None], stated: Stated) -> Iterator[Request]:
@@ -131,7 +122,8 @@ def _table(text: str, stated: Stated) -> _Call:
 def _matrix(option: str, text: str, stated: Stated) -> _Call:
     function = bo.estimate.covariance if option == "covariances" else bo.estimate.correlation
     names = _chosen(text, option)
-    return _Call(function, names, scored=names or scored_attributes(stated.allocation, stated.scores))
+    own = {name: given for name, given in stated.scores.items() if isinstance(given, list)}
+    return _Call(function, names, scored=names or scored_attributes(stated.allocation, own))
 
 
 def _associations(text: str, stated: Stated) -> _Call:
@@ -140,9 +132,8 @@ def _associations(text: str, stated: Stated) -> _Call:
 
 
 def _test(text: str, stated: Stated) -> _Call:
-    del stated
-    names = _names(text, "test")
-    return _Call(bo.estimate.independence_test, names, without=("target", "noise_limit"))
+    names, options = _names(text, "test"), {"method": stated.test_method}
+    return _Call(bo.estimate.independence_test, names, options, without=("target", "noise_limit"))
 
 
 def _statistic(text: str, stated: Stated) -> _Call:

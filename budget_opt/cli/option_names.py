@@ -17,6 +17,8 @@ _GIVEN = re.compile(r"\b(\w+)=(?:\"(\w+)\"|math\.(inf)\b|(\d[\d.]*(?:e[+-]?\d+)?
 """How a way out names an argument with its word or number: target="data", noise_limit=2.5."""
 _SCORES = re.compile(r"\bscores=\{\"([^\"]+)\": \[([^]]+)\]\}")
 """How it names scores: scores={"income": [one number a category]}."""
+_SCORES_BY_VALUE = re.compile(r"\bscores=\{\"([^\"]+)\": \{([^}]+)\}\}")
+"""Of a public column: scores={"wave": {"first": 0, "second": 1}}."""
 _OTHERWISE = {"estimate": {'family="linear"': "--regress", 'family="logistic"': "--logistic"}}
 """Words that are an option of their own, by command."""
 
@@ -33,6 +35,7 @@ def as_typed(error: InputError, arguments: Sequence[str]) -> InputError:
     text = _GIVEN.sub(lambda one: _typed(one, options), text)
     if "scores" in options:
         text = _SCORES.sub(lambda one: f'--scores "{one[1]}={_numbers(one[2])}"', text)
+        text = _SCORES_BY_VALUE.sub(lambda one: f'--scores "{one[1]}={_pairs(one[2])}"', text)
     found = _NAMED.match(text)
     if found is not None and found[1] in options:
         text = f"{options[found[1]]}{text[found.end() :]}"
@@ -48,6 +51,11 @@ def _typed(one: re.Match[str], options: Mapping[str, str]) -> str:
 def _numbers(listed: str) -> str:
     """The numbers of a list as they are typed; what is said of them stays."""
     return listed.replace(", ", ",")
+
+
+def _pairs(listed: str) -> str:
+    """The pairs of a mapping of values as they are typed."""
+    return listed.replace(", ", ",").replace(": ", ":").replace('"', "")
 
 
 def _options(arguments: Sequence[str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from budget_opt.allocation.merging import OF_MERGED
 from budget_opt.errors import InputError
 from budget_opt.estimators.bootstrap.replicates import Replicates
 from budget_opt.estimators.intervals.levels import reach_of_normal, reach_of_student
@@ -153,12 +154,15 @@ class MomentEstimate(Estimate):
     `effective_n` is n over the variance inflation prod (1 + tau a + tau (1 + tau) b) of DESIGN 2.3, from
     the estimated marginals: exact for one attribute, and for more where they are independent; members of one
     cluster count as one, from their own joint table. `of_two` is the
-    share that a mean of two categories is made of, None for other moments.
+    share that a mean of two categories is made of, None for other moments. `merged` names the attributes
+    that are released in merged categories: value, error and retention are then of the moment of these, whose
+    scores are the means of those that were merged, and say nothing about what merging lost.
     """
 
     attributes: tuple[str, ...]
     retention: float
     of_two: OfTwo | None = None
+    merged: tuple[str, ...] = ()
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """The interval that covers the target in a share `level`, in (0, 1), of releases.
@@ -176,7 +180,11 @@ class MomentEstimate(Estimate):
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """The estimate as plain values for JSON, with its interval at `level`."""
         told = {name: value for name, value in super().to_dict(level).items() if name != "of_two"}
-        return {**told, "attributes": list(self.attributes)}
+        merged = told.pop("merged")
+        return {**told, "attributes": list(self.attributes), **({"merged": list(merged)} if merged else {})}
 
     def _circumstances(self) -> list[str]:
-        return [*super()._circumstances(), f"retention {self.retention:.4g}"]
+        return [
+            *super()._circumstances(),
+            f"retention {self.retention:.4g}{f' {OF_MERGED}' if self.merged else ''}",
+        ]

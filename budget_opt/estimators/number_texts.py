@@ -21,11 +21,11 @@ def estimates_columns(
     level: float,
     *,
     share: bool = False,
-    retention: bool = False,
+    retention: str | None = None,
 ) -> list[Column]:
     """The numbers of `rows` of estimates, the corrected ones under `title`; a dash where there is none.
 
-    `share` and `retention` add the columns of these, which are printed in percent.
+    `share` adds the column of shares, `retention` that of retentions with this heading, both in percent.
     """
     from budget_opt.tables.wide import Column
 
@@ -41,8 +41,8 @@ def estimates_columns(
     columns.append(Column("effective\nn", [rows_text(row["effective_n"]) for row in rows]))
     if any(row.get("useful") is not None for row in rows):
         columns.append(Column("useful", [_yes(row["useful"]) for row in rows]))
-    if retention:
-        columns.append(Column("retention", [_percent(row["retention"]) for row in rows]))
+    if retention is not None:
+        columns.append(Column(retention, [_percent(row["retention"]) for row in rows]))
     return columns
 
 

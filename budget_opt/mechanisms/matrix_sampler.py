@@ -15,19 +15,22 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 from budget_opt.errors import InputError
-from budget_opt.mechanisms.exact import exact
-from budget_opt.mechanisms.hamming.matrix import StochasticMatrix
+from budget_opt.mechanisms.exact import exact, log_at_least
+from budget_opt.mechanisms.hamming.matrix import StochasticMatrix, largest_ratio
 from budget_opt.mechanisms.sampler import WIDTHS, exp_between, of_least_width
 
 _DIGITS = 60
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MatrixSampler:
     """`counts[x][y]` of the 2^`bits` words turn x into y; every row of counts sums to 2^`bits`."""
 
     bits: int
     counts: tuple[tuple[int, ...], ...]
+
+    def __repr__(self) -> str:
+        return f"<MatrixSampler: {self.cardinality} categories, words of {self.bits} bits>"
 
     def __post_init__(self) -> None:
         size = len(self.counts)
@@ -37,7 +40,7 @@ class MatrixSampler:
             )
         if any(min(row) < 0 or sum(row) != 2**self.bits for row in self.counts):
             raise ValueError(f"sampler: needs counts >= 0 that sum to 2^{self.bits} in every row")
-        if any(min(column) == 0 < max(column) for column in zip(*self.counts, strict=True)):
+        if any(any(column) and not all(column) for column in zip(*self.counts, strict=True)):
             raise ValueError(
                 "sampler: a report is possible for some truths only, so that the loss is infinite"
             )
@@ -50,19 +53,18 @@ class MatrixSampler:
     @cached_property
     def matrix(self) -> StochasticMatrix:
         """The implemented matrix."""
-        return StochasticMatrix(
-            tuple(tuple(Fraction(count, 2**self.bits) for count in row) for row in self.counts)
-        )
+        shares = {count: Fraction(count, 2**self.bits) for row in self.counts for count in set(row)}
+        return StochasticMatrix(tuple(tuple(shares[count] for count in row) for row in self.counts))
 
-    @property
+    @cached_property
     def likelihood_ratio(self) -> Fraction:
         """The largest likelihood ratio of the implemented matrix."""
-        return self.matrix.likelihood_ratio
+        return largest_ratio(zip(*self.counts, strict=True))
 
     @property
     def loss(self) -> float:
         """ln of the likelihood ratio, in nats, rounded up."""
-        return self.matrix.loss
+        return log_at_least(self.likelihood_ratio)
 
     def probability(self, code: int, report: int) -> Fraction:
         """P(report | code), 0 <= code, report < r."""
@@ -82,21 +84,18 @@ def sampler_of(matrix: StochasticMatrix, epsilon: float, *, least_bits: int = 32
     """Counts of `matrix` with loss at most `epsilon` (nats) in exact arithmetic.
 
     `epsilon` is at least the matrix's own loss. The width is the least from `least_bits` on that loses no
-    more than a millionth of that, else 128 bits. Raises InputError where `epsilon` is less than the loss, or
-    where the matrix is finer than 128 bits can draw.
+    more than a millionth of that, else 128 bits. Those implement less loss where a probability is below
+    one word in 2^128, hence never more than 128 ln 2 + a hair (88.8 nats), and none, one row for every
+    truth, where rows are less than about r^2 words apart. Raises InputError where `epsilon` is less than the
+    matrix's loss.
     """
     if not exact(matrix.loss) <= exact(epsilon):
         raise InputError(f"epsilon: is {epsilon!r}, must be at least the loss of the matrix, {matrix.loss!r}")
     if matrix.likelihood_ratio == 1:
         return _constant(matrix, least_bits)
-    ratio = exp_between(exact(epsilon), _DIGITS)[0]
+    ratio = max(Fraction(1), exp_between(exact(epsilon), _DIGITS)[0])
     found = of_least_width(lambda bits: _of_width(matrix, ratio, bits), matrix.loss, least_bits)
-    if found is None:
-        raise InputError(
-            f"matrix: has probabilities that {max(WIDTHS)}-bit words cannot draw within epsilon {epsilon!r}. "
-            "Ask for a larger distortion or a larger epsilon"
-        )
-    return found
+    return found or _constant(matrix, max(WIDTHS))
 
 
 def _constant(matrix: StochasticMatrix, bits: int) -> MatrixSampler:
@@ -109,7 +108,7 @@ def _constant(matrix: StochasticMatrix, bits: int) -> MatrixSampler:
 def _of_width(matrix: StochasticMatrix, ratio: Fraction, bits: int) -> MatrixSampler | None:
     """Counts with every column between a least count and `ratio` times it; None where a row has no room."""
     words = 2**bits
-    least = [-(-words * min(column) // 1) for column in zip(*matrix.rows, strict=True)]
+    least = [-(-words * min(column) // 1) for column in matrix.columns]
     most = [ratio * count // 1 for count in least]
     rows = [_row(row, code, least, most, words) for code, row in enumerate(matrix.rows)]
     filled = tuple(row for row in rows if row is not None)
@@ -121,7 +120,8 @@ def _row(
 ) -> tuple[int, ...] | None:
     """Whole counts near `shares` of the words within the limits of their columns, the truth served last."""
     counts = [
-        min(high, max(low, words * share // 1)) for share, low, high in zip(shares, least, most, strict=True)
+        min(high, max(low, words * share.numerator // share.denominator))
+        for share, low, high in zip(shares, least, most, strict=True)
     ]
     missing = words - sum(counts)
     # too many words leave the truth first, which is the private side; what is short goes to it first
@@ -133,4 +133,6 @@ def _row(
         )
         counts[report] += step
         missing -= step
+        if missing == 0:
+            break
     return tuple(counts) if missing == 0 else None

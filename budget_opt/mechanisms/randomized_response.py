@@ -5,7 +5,7 @@ a = r - 1, x = exp(-e), lambda (`retention`) the weight of the identity matrix,
 tau = 1 / lambda - 1 = r / (exp(e) - 1).
 
 All functions take scalars or arrays that broadcast, return doubles, and neither overflow nor warn
-for e in 1e-300 .. 1e4 and r in 2 .. 1e6; at e = 0 they take their limits (log lambda = -inf).
+for e in 1e-300 .. 1e4 and r in 2 .. 1e12; at e = 0 they take their limits (log lambda = -inf).
 """
 
 from __future__ import annotations
@@ -90,10 +90,13 @@ def epsilon_for_log_retention_slope(slope: Real, cardinality: Real) -> Any:
     s, r = _pair(slope, cardinality)
     with np.errstate(divide="ignore", over="ignore"):
         share = r / s
-        # d = exp(e) - 1 solves d^2 + (r - share) d - share = 0
-        half = 0.5 * np.abs(r - share)
-        root = half + np.sqrt(half * half + share)
-        return np.log1p(np.where(r > share, share / root, root))
+        far = np.log(r) - np.log(s)  # where share is beyond every double; inf at slope 0
+    # d = exp(e) - 1 solves d^2 + (r - share) d - share = 0; hypot does not square what is large
+    half = 0.5 * np.abs(r - share)
+    root = half + np.hypot(half, np.sqrt(share))
+    near = r > share
+    d = np.where(near, share, root) / np.where(near, root, 1.0)
+    return np.where(np.isinf(share), far, np.log1p(d))
 
 
 def log_retention_curvature(epsilon: Real, cardinality: Real) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,11 @@ def as_list(value: Any) -> list[Any] | None:
         return list(value)
     except TypeError:  # an array of numpy without dimensions has a method to go through it, which refuses
         return None
+
+
+def ordered_list(value: Any) -> list[Any] | None:
+    """The same, and None for what has no order to rely on (a set), or is no list (a mapping's keys)."""
+    return None if isinstance(value, Mapping | set | frozenset) else as_list(value)
 
 
 def require_path(value: object, name: str) -> Path:

@@ -24,7 +24,10 @@ class Attribute(Declared):
     or assumed shares of the categories. `background` is what a replaced cell is drawn from: "uniform" (the
     cheapest), "marginal" (the released shares stay as they are), a list of probabilities above 0, or
     {"mixture": w} for w parts of the marginal and 1 - w of the uniform one. `grouping` merges categories
-    before anything is randomized, `groupings` are candidates for it, of which `design` chooses.
+    before anything is randomized: lists of labels, [["a", "b"], ["c"]], or an object from names to lists; of
+    bins their labels, [["[10, 15)", "[15, 20)"], ["[20, 25]"]], which merge into bins (`groupings_from_edges`
+    writes them from coarser edges). `groupings` are
+    candidates for it, of which `design` chooses.
     `distortion_max` above 0 is the largest expected share of changed cells. Raises `ProblemError` with every
     fault.
     """

@@ -47,7 +47,7 @@ def background(value: object) -> Background:
     limit = 'must be "uniform", "marginal", a list of probabilities, or {"mixture": share of the marginal}'
     remedy = 'Give "marginal" for the shares that the attribute states, or remove the field (uniform then)'
     if isinstance(value, Mixture):
-        return value
+        value = {"mixture": value.mixture}  # Python lets anything stand there
     if isinstance(value, str):
         for named in _NAMED:
             if value == named:
@@ -134,7 +134,7 @@ def require_shares(shares: Sequence[float], cardinality: int) -> None:
         )
     total = sum(map(exact, shares), Fraction(0))
     if abs(total - 1) > SUM_ERROR:
-        raise UnfitError("must sum to 1", f"It sums to {float(total):g}")
+        raise UnfitError("must sum to 1", f"It sums to {float(total):.9g}")
 
 
 def _require_replacing(weights: Weights) -> None:
@@ -142,10 +142,18 @@ def _require_replacing(weights: Weights) -> None:
     least = min(weights)
     if least < SMALLEST_SHARE * sum(weights):
         code = weights.index(least)
-        said = "0" if least == 0 else f"{float(Fraction(least, sum(weights))):g}"
         raise UnfitError(
-            f"must give every category a share of at least {float(SMALLEST_SHARE):g}, and gives {said} to "
-            f"category number {code + 1}",
+            f"must give every category a share of at least {float(SMALLEST_SHARE):g}, and gives "
+            f"{_said_below(Fraction(least, sum(weights)), SMALLEST_SHARE)} to category number {code + 1}",
             'Mix the uniform background in, for instance {"mixture": 0.9} (nine parts of the marginal), or '
             "merge rare categories",
         )
+
+
+def _said_below(share: Fraction, limit: Fraction) -> str:
+    """A share with enough digits that they do not round it up to the limit that it misses."""
+    for digits in (6, 12, 17):
+        text = f"{float(share):.{digits}g}"
+        if exact(float(text)) < limit:
+            return text
+    return "a little less"

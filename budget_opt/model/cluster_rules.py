@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 def undecided() -> Fault:
     """What is said where clusters are needed that are still to be chosen."""
-    remedy = "Let budget-opt design (bo.design) choose them, or list them."
+    remedy = (
+        "Let design choose them, and go on with what it writes: budget-opt design PROBLEM -o designed.json "
+        "(in Python bo.design(problem).problem). Or list them."
+    )
     return Fault("clusters", "auto", "is a choice that has not been made", remedy)
 
 
@@ -25,8 +28,6 @@ def cluster_faults(problem: Problem) -> list[Fault]:
     """Every fault of the clusters of a problem whose attributes are valid."""
     if problem.clusters == "auto":
         return []
-    if not problem.clusters:
-        return _idle_limit(problem)
     faults = [*_member_faults(problem), *_repeated(problem.clusters)]
     if faults:
         return faults
@@ -47,17 +48,10 @@ def _same_names(blocks: Sequence[Block], attributes: Sequence[str]) -> list[Faul
     counts = Counter([*attributes, *(block.name for block in blocks)])
     limit = "is the name of a cluster, and of something else"
     return [
-        Fault("clusters", block.name, limit, "Rename an attribute.")
-        for block in blocks
-        if counts[block.name] > 1
+        Fault("clusters", name, limit, "Rename an attribute.")
+        for name in dict.fromkeys(block.name for block in blocks)
+        if counts[name] > 1
     ]
-
-
-def _idle_limit(problem: Problem) -> list[Fault]:
-    if problem.max_cells is None:
-        return []
-    remedy = 'Add "clusters": "auto", or remove it.'
-    return [Fault("max_cells", problem.max_cells, "has no meaning without clusters", remedy)]
 
 
 def _member_faults(problem: Problem) -> list[Fault]:
@@ -85,12 +79,15 @@ def _block_faults(where: str, block: Block, limit: int | None) -> list[Fault]:
     most = LARGEST_CARDINALITY if limit is None else limit
     if block.cardinality > most:
         stated = "" if limit is None else " (max_cells)"
+        remedy = "Take out a member, or use fewer categories."
+        if block.cardinality <= LARGEST_CARDINALITY:
+            remedy = "Take out a member, use fewer categories, or raise max_cells."
         faults.append(
             Fault(
                 where,
                 block.names,
                 f"has {block.cardinality:,} joint categories, the limit is {most:,}{stated}",
-                "Take out a member, or use fewer categories.",
+                remedy,
             )
         )
     if block.stated_lower > block.upper:

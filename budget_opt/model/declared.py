@@ -264,12 +264,9 @@ class Declared(Part):
     def _faults_of_grouping(self, grouping: Grouping) -> list[Fault]:
         """What keeps the categories from being merged so."""
         try:
-            found = self._merged_by(grouping)
+            self._merged_by(grouping).require_variance(self.marginal, self._scores_by_code())
         except UnfitError as why:
             return [Fault("", grouping.to_json(), why.limit, f"{why.remedy}.")]
-        if found.coarsening(self.marginal).detail(self._scores_by_code()) == 0:
-            limit = "must leave the scores some variance: all merged categories have the same mean"
-            return [Fault("", grouping.to_json(), limit, "Merge others, or change scores or marginal.")]
         return []
 
     def _background_faults(self) -> list[Fault]:

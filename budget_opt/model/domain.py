@@ -49,9 +49,9 @@ class Domain:
     def identity(self) -> tuple[Any, ...]:
         """What tells the categories from those of another domain: their kind, order and types.
 
-        And which cells each holds, where the labels do not say it: a cell that is unseen, or that two groupings
-        put into categories of one name, is not the same cell where it has another code. Releases of both under
-        one word would tell it.
+        And which cells each holds, where the labels do not say it: a cell that is unseen, or that two
+        groupings put into categories of one name, is not the same cell where it has another code.
+        Releases of both under one word would tell it.
         """
         if self.fine is None:
             return (self.kind, self.labels) if self.other is None else (self.kind, self.labels, self.other)

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from budget_opt.model import background as backgrounds
 from budget_opt.model import values
-from budget_opt.model.arguments import as_list
+from budget_opt.model.arguments import ordered_list
 from budget_opt.model.values import (
     LARGEST_CARDINALITY,
     LARGEST_EPSILON,
@@ -117,10 +117,10 @@ Cells = Annotated[
 
 
 def _clusters(value: object) -> tuple[tuple[str, ...], ...] | Literal["auto"]:
-    if value == "auto" and isinstance(value, str):
+    if isinstance(value, str) and value == "auto":
         return "auto"
-    lists = as_list(value)
-    found = None if lists is None else [as_list(names) for names in lists]
+    lists = ordered_list(value)
+    found = None if lists is None else [ordered_list(names) for names in lists]
     if found is None or not all(isinstance(names, list) and names for names in found):
         raise UnfitError(
             'must be lists of attributes, or "auto"',

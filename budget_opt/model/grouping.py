@@ -4,7 +4,8 @@ Fewer categories buy a larger retention at the same epsilon, and lose what the m
 Cells are read against the declared categories and released as the merged ones. Checked with the standard
 library alone, like the values of all fields.
 
-A missing category that no group names stays alone; a group may name it as None. The category that takes
+A missing category that no group names stays alone; a group may name it as None, and gives it a name only
+together with another category. The category that takes
 unseen values (`other`) is in a group like any other, and takes them there.
 """
 
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from budget_opt.model import values
-from budget_opt.model.arguments import as_list
+from budget_opt.model.arguments import ordered_list
 from budget_opt.model.detail import Coarsening
 from budget_opt.model.labels import Label, bin_labels, label_text
 from budget_opt.model.values import UnfitError
@@ -59,6 +60,20 @@ class Merged:
         """What it does to distributions and scores; `shares` are of the declared categories."""
         return Coarsening(self.codes, len(self.labels), shares)
 
+    def require_variance(self, shares: tuple[float, ...] | None, scores: Sequence[float] | None) -> None:
+        """Raise `UnfitError` where nothing varies any more; `scores` None of nominal categories."""
+        coarsening = self.coarsening(shares)
+        if sum(share > 0 for share in coarsening.merged_shares()) < 2:
+            raise UnfitError(
+                "must leave at least two merged categories a share of the stated marginal above 0",
+                "Merge others, or change the marginal",
+            )
+        if coarsening.detail(scores) == 0:
+            raise UnfitError(
+                "must leave the scores some variance: all merged categories have the same mean",
+                "Merge others, or change scores or marginal",
+            )
+
 
 def grouping_of(value: object) -> Grouping:
     """Lists of categories, or an object from names to lists; `UnfitError` for anything else."""
@@ -67,7 +82,7 @@ def grouping_of(value: object) -> Grouping:
     if isinstance(value, Mapping):
         names = tuple(_name(name) for name in value)
         return Grouping(_groups(value.values()), names)
-    listed = None if isinstance(value, set | frozenset) else as_list(value)
+    listed = ordered_list(value)
     if listed is None:
         raise UnfitError("must be lists of categories", _FORM)
     return Grouping(_groups(listed))
@@ -91,7 +106,7 @@ def _groups(listed: Iterable[object]) -> Groups:
 
 
 def _group(value: object) -> tuple[Member, ...]:
-    listed = None if isinstance(value, str | Mapping | set | frozenset) else as_list(value)
+    listed = ordered_list(value)
     if not listed:
         raise UnfitError("must have groups that are lists of categories, at least one in each", _FORM)
     return tuple(None if member is None else values.label(member) for member in listed)
@@ -117,6 +132,12 @@ def merged(
     group_of = {_typed(member): i for i, group in enumerate(grouping.groups) for member in group}
     _require_covered(group_of, labels, missing=missing)
     order = [i for i, group in enumerate(grouping.groups) if group != (None,)]
+    if grouping.names is not None and len(order) < len(grouping.groups):
+        lost = next(name for i, name in enumerate(grouping.names) if i not in order)
+        raise UnfitError(
+            f"gives the missing category (null) the name {lost!r}, and alone it stays missing",
+            "Leave that group out, or merge it with another category",
+        )
     alone = missing and group_of.get(_typed(None)) not in order
     if len(order) + alone < 2:
         raise UnfitError("must leave at least two categories", "Merge fewer")
@@ -141,7 +162,7 @@ def _require_covered(group_of: Mapping[Any, int], labels: Sequence[Label], *, mi
         raise UnfitError("names a missing category (null)", 'Declare "missing": "category", or remove it')
     unknown = [member for kind, member in group_of if member is not None and (kind, member) not in declared]
     if unknown:
-        limit = f"must be of the declared categories, {unknown[0]!r} is none"
+        limit = f"must be of the declared categories such as {labels[0]!r}, {unknown[0]!r} is none"
         raise UnfitError(limit, "Correct it; type, case and blanks count")
     left_out = [member for kind, member in declared if (kind, member) not in group_of]
     if left_out:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
-from budget_opt.model.arguments import as_list
+from budget_opt.model.arguments import ordered_list
 from budget_opt.model.grouping import Grouping, grouping_of
 from budget_opt.model.hierarchies import groupings_of_tree
 from budget_opt.model.values import UnfitError
@@ -35,8 +35,8 @@ GroupingField = Annotated[
 def _candidates(value: object) -> tuple[Grouping, ...]:
     if isinstance(value, Grouping):
         return (value,)
-    listed = [value] if isinstance(value, Mapping) else as_list(value)
-    if listed is None or isinstance(value, set | frozenset):
+    listed = [value] if isinstance(value, Mapping) else ordered_list(value)
+    if listed is None:
         raise UnfitError("must be a list of groupings, or one hierarchy", _WAY_OUT)
     found: list[Grouping] = []
     for item in listed:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from budget_opt.errors import Fault, InputError, ProblemError
-from budget_opt.model.arguments import as_list, require_whole
+from budget_opt.model.arguments import ordered_list, require_whole
 from budget_opt.model.grouping import Grouping, grouping_of
-from budget_opt.model.labels import Label, label_text
+from budget_opt.model.labels import Label, bin_labels, label_text
 from budget_opt.model.values import UnfitError, label
 
 MOST_LEVELS = 32
@@ -47,6 +48,31 @@ def groupings_from_parents(
             raise _fault(where, orphans[0], "has no parent", "Add it, with itself where it stays alone.")
         names = [mapping[name] for name in names]
         found.append(_named(categories, names, where))
+    return tuple(found)
+
+
+def groupings_from_edges(
+    bins: Sequence[float | None], *edges: Sequence[float | None]
+) -> tuple[Grouping, ...]:
+    """Groupings of bins by coarser edges: `groupings_from_edges([10, 15, 20, 25, 30], [10, 20, 30])`.
+
+    `bins` are the edges of the attribute; each of `edges` some of them, in order, with both ends, and at
+    least one between: bins are merged into bins. None stands for an open end. Raises `ProblemError` for edges
+    that are none of `bins` or leave less than two bins.
+    """
+    labels = bin_labels(tuple(bins))
+    found = []
+    for level, coarser in enumerate(edges):
+        where, inner = f"edges[{level}]", list(coarser[1:-1])
+        if len(coarser) < 3 or (coarser[0], coarser[-1]) != (bins[0], bins[-1]):
+            limit = f"must go from {bins[0]!r} to {bins[-1]!r} with at least one edge between"
+            raise _fault(where, list(coarser), limit, "Both ends are those of the bins.")
+        between = (i for i, edge in enumerate(bins) if edge in inner and 0 < i < len(labels))
+        cuts = [0, *between, len(labels)]
+        if [bins[cut] for cut in cuts[1:-1]] != inner:
+            limit = f"must be some of the edges {list(bins)}, each once and in order"
+            raise _fault(where, list(coarser), limit, "Bins can only be merged whole.")
+        found.append(grouping_of([list(labels[low:high]) for low, high in pairwise(cuts)]))
     return tuple(found)
 
 
@@ -111,7 +137,7 @@ def _children(node: object) -> list[tuple[str | None, Any]] | None:
     """Names and branches of a node of the tree; None for a category."""
     if isinstance(node, Mapping):
         return [(str(name), child) for name, child in node.items()]
-    listed = None if isinstance(node, str | set | frozenset) else as_list(node)
+    listed = ordered_list(node)
     return None if listed is None else [(None, child) for child in listed]
 
 

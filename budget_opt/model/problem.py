@@ -16,7 +16,7 @@ from pydantic import StrictInt
 
 from budget_opt.errors import Fault, InputError, ProblemError
 from budget_opt.mechanisms.exact import exact
-from budget_opt.model.arguments import as_list
+from budget_opt.model.arguments import ordered_list
 from budget_opt.model.arrays import TOTAL, Arrays, Objective
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.block import Block, block_indices, blocks_of, touched
@@ -54,7 +54,8 @@ class Problem(Part):
     as ever.
 
     `clusters` are lists of attributes that are randomized together, each with one epsilon for all its members
-    (DESIGN 2.9), or "auto": `design` chooses them, each of at most `max_cells` joint categories.
+    (DESIGN 2.9), or "auto": `design` chooses them, each of at most `max_cells` joint categories. Without
+    clusters that limit says nothing but what `design` may choose.
     `moment_rules` (formulas, all pairs, …) are expanded into moments when the problem is built and are empty
     then: file, hash, allocation and certificate are those of the expanded problem. Permuted
     duplicates among the moments are merged, a stated one with one of a rule as well. Raises
@@ -235,8 +236,9 @@ class Problem(Part):
 
     def with_clusters(self, clusters: Iterable[Iterable[str]] | Literal["auto"]) -> Problem:
         """A copy with these clusters, lists of attributes; without any, no limit of cells is kept."""
-        chosen = clusters if isinstance(clusters, str) else tuple(tuple(names) for names in clusters)
-        return self.with_fields(clusters=chosen, **({} if chosen else {"max_cells": None}))
+        listed = ordered_list(clusters)
+        chosen = clusters if listed is None else listed  # what is no list is refused as a field's value
+        return self.with_fields(clusters=chosen, **({"max_cells": None} if listed == [] else {}))
 
     @property
     def not_public(self) -> tuple[str, ...]:
@@ -262,7 +264,7 @@ def _parse_parts(fields: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]
     rules: list[Part | None] = []
     for name, kind in _PARTS.items():
         given = fields.get(name)
-        items = None if isinstance(given, Mapping | set | frozenset) else as_list(given)
+        items = ordered_list(given)
         if items is None:
             continue
         built = [_parse_part(f"{name}[{i}]", kind, item) for i, item in enumerate(items)]

@@ -22,6 +22,8 @@ SMALLEST_EPSILON = 1e-300
 SMALLEST_RETENTION = 1e-12
 """No sampler implements much less, and nobody could notice it."""
 LARGEST_CARDINALITY = 10**6
+MAX_CELLS = 64
+"""Joint categories of a cluster that `design` may choose where nobody says how many."""
 LARGEST_INTEGER = 2**53 - 1
 """Canonical JSON (RFC 8785) has no larger ones."""
 LARGEST_NUMBER = 1e100
@@ -75,7 +77,7 @@ def name(value: object) -> str:
             "must be text that is not blank, without blanks at its ends or control characters",
             "Give the name as it stands in the table's header",
         )
-    return value
+    return str(value)  # numpy's text is text of its own type
 
 
 def rows_of_one(value: object) -> int:

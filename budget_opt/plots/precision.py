@@ -38,7 +38,7 @@ def precision_plot(plan: Plan, ax: Axes | None = None) -> Axes:
     """
     known = [moment for moment in plan.moments if moment.relative_error]
     if not known:
-        raise InputError("plan: no moment has an expected error. Plan a split that releases the attributes.")
+        raise _no_error(plan)
     ax = axes(ax, width=7.6, height=4.4)
     orders = sorted({len(moment.attributes) for moment in known})
     for i, order in enumerate(orders):
@@ -73,6 +73,19 @@ def precision_plot(plan: Plan, ax: Axes | None = None) -> Axes:
     quiet(ax)
     legend_above(ax)
     return finished(ax)
+
+
+def _no_error(plan: Plan) -> InputError:
+    """Why there is nothing to draw."""
+    from budget_opt.estimators.planning.precision import least_rows_of
+
+    kept = [least_rows_of(len(moment.attributes)) for moment in plan.moments if moment.retention > 0]
+    few = [rows for rows in kept if rows > plan.n]
+    if few:
+        return InputError(
+            f"n: is {plan.n:,}, too few rows for an expected error of any moment. Give at least {min(few)}."
+        )
+    return InputError("plan: no moment has an expected error. Plan a split that releases the attributes.")
 
 
 def _error(moment: PlannedMoment) -> float:

@@ -66,13 +66,17 @@ def solve(
 
 
 def solve_quickly(
-    arrays: Arrays, starts: Sequence[FloatArray], steps: int, names: Names | None = None
+    arrays: Arrays,
+    starts: Sequence[FloatArray],
+    steps: int,
+    names: Names | None = None,
+    limit: float | None = None,
 ) -> Candidate:
     """A good split of a weighted sum near the starts, and a bound after so many steps: valid, and loose.
 
-    Raises as `solve` does.
+    At the `limit`, in seconds, the best split so far is the answer. Raises as `solve` does.
     """
-    clock = Clock(None)
+    clock = Clock(limit)
     left = iter(range(steps))
     with one_thread():
         try:

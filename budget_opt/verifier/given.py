@@ -16,6 +16,7 @@ from budget_opt.allocation import Allocation
 from budget_opt.mechanisms.exact import exact, exact_sum, float_at_least, float_at_most
 from budget_opt.model.problem import Problem
 from budget_opt.verifier.matrices import Matrices
+from budget_opt.verifier.moments import source_of_retention
 from budget_opt.verifier.report import Check
 
 _ALLOWS, _DEMANDS = "the problem given allows", "the problem given demands"
@@ -82,6 +83,7 @@ def _moment_checks(allocation: Allocation, problem: Problem, matrices: Matrices)
         touched = allocation.touched(members) if there else ()
         kept = prod((matrices[block.name].retention for block in touched), start=Fraction(there))
         kept *= problem.detail_of(moment)
+        source, kind = source_of_retention(problem, moment, kept)
         for bound, limit, word in (("floor", moment.floor, _DEMANDS), ("ceiling", moment.ceiling, _ALLOWS)):
             if limit is not None:
                 yield Check(
@@ -89,7 +91,8 @@ def _moment_checks(allocation: Allocation, problem: Problem, matrices: Matrices)
                     measured=float_at_most(kept),
                     limit=limit,
                     holds=kept >= exact(limit) if bound == "floor" else kept <= exact(limit),
-                    source="exact product",
+                    source=source,
+                    kind=kind,
                     name=f"given {bound}",
                     about=moment.attributes,
                     word=word,

@@ -27,7 +27,8 @@ from budget_opt.mechanisms.samplers import AnySampler, any_sampler_as_stated
 from budget_opt.verifier.background_matrices import BackgroundMatrix
 from budget_opt.verifier.report import EXPECTED, Check
 
-_NAMED = 8
+_NAMED = 3
+"""Counts of a sampler that are listed where they are not what they must be."""
 
 
 @dataclass(frozen=True)
@@ -165,10 +166,11 @@ def _sampler_check(block: AllocatedBlock) -> Check:
     stated = block.sampler
     bits = None if stated is None else stated.bits
     due = any_sampler_as_stated(block.epsilon, block.cardinality, block.block.background_weights, bits)
+    measured, expected = _integers(stated, due)
     return Check(
         claim=f"sampler of {block.name}",
-        measured=_integers(stated),
-        limit=_integers(due),
+        measured=measured,
+        limit=expected,
         holds=stated == due,
         source="the integers that its epsilon and background demand, exp rounded outward"
         if isinstance(due, BackgroundSampler)
@@ -215,13 +217,27 @@ def _double(probability: Fraction | None) -> float | None:
     return None if probability is None else float(probability)
 
 
-def _integers(sampler: AnySampler | None) -> str:
-    if sampler is None:
-        return "none"
-    if isinstance(sampler, Sampler):
-        return str(sampler.q)
-    more = "" if sampler.cardinality <= _NAMED else f" and {sampler.cardinality - _NAMED:,} more"
-    return f"{', '.join(map(str, sampler.counts[:_NAMED]))}{more}"
+def _integers(stated: AnySampler | None, due: AnySampler | None) -> tuple[str, str]:
+    """Both samplers in words; of two lists of counts only how many agree, or the first that do not."""
+    if not isinstance(stated, BackgroundSampler) or not isinstance(due, BackgroundSampler):
+        return _in_words(stated), _in_words(due)
+    if stated == due:
+        return f"{stated.cardinality:,} counts agree", f"{due.cardinality:,}"
+    pairs = zip(stated.counts, due.counts, strict=True)
+    differing = [place for place, (one, other) in enumerate(pairs) if one != other]
+    return _some_counts(stated, differing), _some_counts(due, differing)
+
+
+def _some_counts(sampler: BackgroundSampler, places: Sequence[int]) -> str:
+    more = "" if len(places) <= _NAMED else f" and {len(places) - _NAMED:,} more"
+    counts = ", ".join(f"count {place} is {sampler.counts[place]}" for place in places[:_NAMED])
+    return f"{counts}{more}"
+
+
+def _in_words(sampler: AnySampler | None) -> str:
+    if isinstance(sampler, BackgroundSampler):
+        return f"{sampler.cardinality:,} counts"
+    return "none" if sampler is None else str(sampler.q)
 
 
 def _listed(figures: dict[str, float | None]) -> str:

@@ -8,11 +8,13 @@ from fractions import Fraction
 
 from budget_opt.allocation import AllocatedMoment, Allocation
 from budget_opt.allocation.build import implemented_inflations, variance_basis
+from budget_opt.allocation.merging import product_told
 from budget_opt.mechanisms.exact import exact, float_at_most
 from budget_opt.model.differences import RELATIVE_ERROR
 from budget_opt.model.moment import CrossMoment
+from budget_opt.model.problem import Problem
 from budget_opt.verifier.matrices import Matrices
-from budget_opt.verifier.report import EXPECTED, Check
+from budget_opt.verifier.report import ASSUMED, EXPECTED, PROVED, Check
 
 Retentions = tuple[Fraction, ...]
 
@@ -39,26 +41,36 @@ def _product(kept: Iterable[tuple[int, int]]) -> Fraction:
 
 
 def limit_checks(allocation: Allocation, retentions: Retentions) -> Iterator[Check]:
-    """Every floor and ceiling, exactly."""
-    for moment, kept in zip(allocation.question.moments, retentions, strict=True):
+    """Every floor and ceiling, exactly; assumed in part where the moment has merged categories."""
+    question = allocation.question
+    for moment, kept in zip(question.moments, retentions, strict=True):
         if moment.floor is not None:
             holds = kept >= exact(moment.floor)
-            yield _limit_check("floor", moment, moment.floor, kept, holds=holds)
+            yield _limit_check("floor", question, moment, kept, holds=holds)
         if moment.ceiling is not None:
             holds = kept <= exact(moment.ceiling)
-            yield _limit_check("ceiling", moment, moment.ceiling, kept, holds=holds)
+            yield _limit_check("ceiling", question, moment, kept, holds=holds)
 
 
-def _limit_check(name: str, moment: CrossMoment, limit: float, kept: Fraction, *, holds: bool) -> Check:
+def _limit_check(name: str, question: Problem, moment: CrossMoment, kept: Fraction, *, holds: bool) -> Check:
+    source, kind = source_of_retention(question, moment, kept)
     return Check(
         claim=f"{name} of {moment.label}",
         measured=float_at_most(kept),
-        limit=limit,
+        limit=moment.floor if name == "floor" else moment.ceiling,
         holds=holds,
-        source="exact product",
+        source=source,
+        kind=kind,
         name=name,
         about=moment.attributes,
     )
+
+
+def source_of_retention(question: Problem, moment: CrossMoment, kept: Fraction) -> tuple[str, str]:
+    """What the retention `kept` of a moment is made of, and whether all of that is proved."""
+    detail = question.detail_of(moment)
+    merged = [question.attribute(name) for name in question.attributes_in(moment)]
+    return product_told(kept / detail, merged), PROVED if detail == 1 else ASSUMED
 
 
 def stated_moment_checks(allocation: Allocation, retentions: Retentions) -> Iterator[Check]:

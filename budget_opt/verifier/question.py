@@ -105,8 +105,10 @@ def open_without_problem(allocation: Allocation) -> Iterator[Open]:
         return
     yield Open(
         "the question in this file",
-        "does not have the stated hash: it left something out when it was written (pins, minima and maxima "
-        "of single attributes, max_cells), or the file was changed; the problem would tell (--problem)",
+        "is not the whole question that its hash is of. That is no fault where the problem has pins, minima, "
+        "maxima, distortion_max or candidate groupings of attributes, or max_cells: no allocation carries "
+        "these. Whether nothing else is missing or changed, the problem tells (--problem); the checks above "
+        "are of what the file itself states",
     )
     if allocation.objective.bound is not None:
         yield Open(

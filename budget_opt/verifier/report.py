@@ -13,13 +13,16 @@ MANY = 3
 """Checks of one name up to which each has a line in a summary."""
 EXPECTED = "expected"
 """The `word` of a check that asks for equality."""
+PROVED, ASSUMED = "proved", "assumed"
+"""The `kind` of a check by exact arithmetic or a bound, and of one that rests on an assumption as well."""
 
 
 @dataclass(frozen=True)
 class Check:
     """One claim: `measured` against `limit`, whether it `holds`, and the `source` of the limit.
 
-    `kind` is `proved` (exact arithmetic or a bound) or `tested` (a statistical test whose false-alarm
+    `kind` is `proved` (exact arithmetic or a bound), `assumed` (exact arithmetic under an assumption that
+    `source` states and the release does not show) or `tested` (a statistical test whose false-alarm
     rate the report states). `notices` is then the smallest fault that the test would notice, in words.
 
     For programs, `name` says which check it is, the same for every attribute or moment, and `about` names the
@@ -32,17 +35,23 @@ class Check:
     limit: float | int | str | None
     holds: bool
     source: str
-    kind: str = "proved"
+    kind: str = PROVED
     notices: str | None = None
     name: str = ""
     about: tuple[str, ...] = ()
     word: str = "limit"
 
+    @property
+    def verdict(self) -> str:
+        """In a word or two: that a check holds is not said alone where it rests on an assumption."""
+        if not self.holds:
+            return "FAILS"
+        return "holds" if self.kind != ASSUMED else "holds, as assumed"
+
     def __str__(self) -> str:
-        verdict = "holds" if self.holds else "FAILS"
         noticed = f"; would notice {self.notices}" if self.notices else ""
         measured = f"{_shown(self.measured)}, {self.word} {_shown(self.limit)}"
-        return f"{verdict}  {self.claim}: {measured} ({self.source}{noticed})"
+        return f"{self.verdict}  {self.claim}: {measured} ({self.source}{noticed})"
 
 
 @dataclass(frozen=True)
@@ -133,7 +142,9 @@ class VerificationReport:
         if self.failed:
             verdict = f"{len(self.failed)} of {total} checks FAIL"
         else:
+            assumed = sum(check.kind == ASSUMED for check in self.checks)
             verdict = f"all {total} checks hold" if self.open else "all checks hold"
+            verdict += f", {assumed} as assumed" if assumed else ""
         return f"{verdict}, {_are_open(self.open)}" if self.open else verdict
 
     def _text(self, shown: Iterable[str]) -> str:
@@ -150,15 +161,22 @@ def _are_open(claims: Sequence[Open]) -> str:
 
 def _merged(checks: Iterable[Check]) -> Iterator[str]:
     """A line for each check that holds, or one for all of a name where there are many."""
-    by_name: dict[str, list[Check]] = {}
+    by_name: dict[tuple[str, str], list[Check]] = {}
     for check in checks:
         if check.holds:
-            by_name.setdefault(check.name or check.claim, []).append(check)
+            by_name.setdefault((check.name or check.claim, check.kind), []).append(check)
     for alike in by_name.values():
         if len(alike) <= MANY:
             yield from map(str, alike)
         else:
-            yield f"holds  {alike[0].claim}, and {len(alike) - 1:,} more like it ({alike[0].source})"
+            source = common_source(alike)
+            yield f"{alike[0].verdict}  {alike[0].claim}, and {len(alike) - 1:,} more like it ({source})"
+
+
+def common_source(alike: Sequence[Check]) -> str:
+    """The source of several checks of one kind: that of the first, if need be as an example."""
+    first = alike[0]
+    return first.source if first.kind != ASSUMED else f"for instance {first.source}"
 
 
 def _strict(value: object) -> object:

@@ -12,6 +12,8 @@ from budget_opt.accounting.price import provenance_notes
 from budget_opt.accounting.privacy import summary_line
 from budget_opt.accounting.words import unit_sentences
 from budget_opt.allocation import Allocation
+from budget_opt.allocation.designed import AS_CHOSEN, GIVE_THE_DESIGNED, as_designed, leaves_open
+from budget_opt.allocation.merging import grouping_sentences
 from budget_opt.model.problem import Problem
 from budget_opt.model.provenance import outside_sentence
 from budget_opt.verifier.certificates import StatedCertificate
@@ -49,13 +51,15 @@ class Asked:
     """What a verification is held against: the `problem`, a `certificate`, a `gap`, some `subsets`.
 
     `problem` is what the allocation was made from; `gap` the relative gap that counts as optimal; `subsets`
-    are names of attributes whose composed loss is asked for.
+    are names of attributes whose composed loss is asked for. `chosen` is True where the problem given left
+    clusters or groupings open, and `problem` has them as the allocation chose them.
     """
 
     problem: Problem | None = None
     certificate: StatedCertificate | None = None
     gap: float = GAP
     subsets: tuple[tuple[str, ...], ...] = ()
+    chosen: bool = False
 
 
 def verify_allocation(
@@ -69,11 +73,13 @@ def verify_allocation(
     """Every promise of the file: matrices, losses, budgets, floors, ceilings, the question, value and bound.
 
     Without a `problem` what only it can confirm is listed in the notes. A `certificate` brings the problem
-    along, and its bound takes the place of what can be found here from the split alone.
+    along, and its bound takes the place of what can be found here from the split alone. A problem that
+    leaves clusters or groupings open is held against the allocation's own choice of them.
     """
     if problem is None and certificate is not None:
         problem = certificate.problem_of(allocation)
-    return _report(allocation, Asked(problem, certificate, gap, subsets))
+    judged = None if problem is None else as_designed(problem, allocation)
+    return _report(allocation, Asked(judged, certificate, gap, subsets, chosen=judged is not problem))
 
 
 def constraint_checks(allocation: Allocation, problem: Problem) -> tuple[Check, ...]:
@@ -169,6 +175,10 @@ def _notes(allocation: Allocation, asked: Asked) -> Iterator[str]:
     outcome = allocation.objective
     if asked.problem is None:
         yield unconfirmed_without_problem(allocation)
+    elif asked.chosen:
+        yield AS_CHOSEN
+    elif asked.problem.sha256 != allocation.problem_sha256 and leaves_open(asked.problem):
+        yield GIVE_THE_DESIGNED
     yield from tolerance_notes(allocation, asked.gap)
     if len(allocation.question.levels) > 1:
         first = allocation.question.levels[0]
@@ -177,6 +187,7 @@ def _notes(allocation: Allocation, asked: Asked) -> Iterator[str]:
         yield "the certificate that the allocation names was not given, and is not evaluated"
     if outcome.status == "given":
         yield "the split was given, not optimized: there is no bound to check"
+    yield from grouping_sentences((asked.problem or allocation.question).attributes)
     yield f"proved: {summary_line(allocation, problem=asked.problem)}"
     yield from unit_sentences(allocation, asked.problem)
     yield from provenance_notes(allocation, asked.problem)

@@ -262,3 +262,14 @@ def test_a_minimized_level_is_proved_from_below() -> None:
     first, second = made.levels
     proved = replace(made, objective=objective, levels=(first, replace(second, bound=12.5)))
     assert "no split that does as well on the levels before falls below 12.5" in " ".join(str(proved).split())
+
+
+def test_a_distortion_that_holds_an_epsilon_up_is_named() -> None:
+    def split(distortion: float) -> str:
+        held = bo.Attribute("town", categories=4, distortion_max=distortion)
+        pair = [bo.CrossMoment("income", "smoker"), bo.CrossMoment("town", weight=1e-3)]
+        attributes = [held, bo.Attribute("income", categories=5), bo.Attribute("smoker", categories=2)]
+        return str(bo.solve(bo.Problem(attributes=attributes, moments=pair, total_epsilon=6.0)))
+
+    assert "distortion_max 0.2 of town holds the epsilon of town up at 2.485" in " ".join(split(0.2).split())
+    assert "distortion_max" not in split(0.75)

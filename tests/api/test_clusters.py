@@ -385,3 +385,43 @@ def test_r21_the_epsilons_of_clusters_add_up_as_decimals() -> None:
     allocation = bo.solve(problem)
     assert allocation.spent_epsilon == 0.3
     assert bo.judge(problem, allocation, quick=True).keeps_all
+
+
+def test_an_impossible_problem_names_design_where_clusters_or_groupings_are_left_to_it() -> None:
+    groups = [["a", "b"], ["c", "d"]]
+    pair = [bo.Attribute("u", categories=4), bo.Attribute("v", categories=list("abcd"), ordered=True)]
+    asked = bo.Problem(attributes=pair, moments=[bo.CrossMoment("u", "v", floor=0.9)], total_epsilon=2.0)
+
+    def why(problem: bo.Problem) -> tuple[str, tuple[str, ...]]:
+        with pytest.raises(bo.InfeasibleError) as failure:
+            bo.solve(problem)
+        return str(failure.value), failure.value.why.left_to_design
+
+    said, left = why(asked)
+    assert left == ("what to randomize together",)
+    assert said.splitlines()[-1] == (
+        "  Or let design choose what to randomize together (budget-opt design): that may need less, and was "
+        "not tried here."
+    )
+    candidates = [pair[0], pair[1].with_fields(groupings=[groups])]
+    assert why(asked.with_fields(attributes=candidates))[1] == (
+        "what to randomize together",
+        "which categories to merge",
+    )
+    settled = [
+        asked.with_clusters([["u", "v"]]),
+        asked.with_fields(max_cells=15),
+        asked.with_fields(moments=[bo.CrossMoment("u", floor=0.9)], total_epsilon=0.5),
+    ]
+    for problem in settled:
+        said, left = why(problem)
+        assert left == ()
+        assert "design" not in said
+
+
+def test_what_if_says_that_its_clusters_are_given() -> None:
+    pair = [bo.Attribute(name, categories=2) for name in "uv"]
+    asked = bo.Problem(attributes=pair, moments=[bo.CrossMoment("u", "v")], total_epsilon=2.0)
+    told = "all of this is with these clusters: u + v."
+    assert told in str(bo.frontier(asked.with_clusters([["u", "v"]]), total_epsilon=[1.0, 2.0]))
+    assert "with these clusters" not in str(bo.frontier(asked, total_epsilon=[1.0, 2.0]))

@@ -99,6 +99,35 @@ def test_the_matrices_have_one_of_the_cluster_with_joint_labels(
     assert {(row["truth"], row["report"]): float(row["probability"]) for row in rows} == expected
 
 
+def test_beside_the_matrix_of_merged_categories_stands_what_is_merged(tmp_path: Path) -> None:
+    """Of an attribute alone, and of a member of a cluster, which has no matrix of its own."""
+    grouping = {"few": ["a", "b"], "other": ["c", None]}
+    problem = bo.Problem(
+        attributes=[
+            bo.Attribute("x", categories=["a", "b", "c"], missing="category", grouping=grouping),
+            bo.Attribute("y", categories=2),
+            bo.Attribute("z", categories=["p", "q", "r"], grouping=[["p", "r"], ["q"]]),
+        ],
+        moments=[bo.CrossMoment("x", "y")],
+        total_epsilon=4.0,
+        clusters=[["x", "y"]],
+    )
+    written = bo.export(bo.uniform(problem), "matrices", tmp_path / "m.npz")
+    with np.load(tmp_path / "m.npz", allow_pickle=False) as loaded:
+        assert list(loaded["x: declared"]) == ["a", "b", "c", ""]
+        assert list(loaded["x: merged into"]) == ["few", "few", "other", "other"]
+        assert list(loaded["z: declared"]) == ["p", "q", "r"]
+        assert list(loaded["z: merged into"]) == ["p or r", "q", "p or r"]
+        assert set(loaded["z: merged into"]) == set(loaded["z: categories"])
+        assert not any(name.startswith("y: ") for name in loaded.files)
+    table = bo.export(bo.uniform(problem), "matrices", tmp_path / "m.csv")
+    for one in (written, table):
+        assert any(
+            "x is released in merged categories, few of a and b; other of c and missing: " in note
+            for note in one.notes
+        )
+
+
 def test_joint_labels_can_be_read_in_one_way_only() -> None:
     """Labels that end and begin with the sign, or are made of it."""
     for members in (

@@ -230,3 +230,15 @@ def test_r22_the_data_of_a_pilot_are_known_again_under_another_name(payer: bo.Pa
     others = bo.Payer("others", payer.ledger, tell=said.append)
     bo.randomize(TABLE, allocation(), charge_to=others)
     assert "'others': its data are the same table as data that 'study' paid for" in said[0]
+
+
+def test_a_moment_with_a_public_column_is_no_reason_to_pay_a_pilot_again(payer: bo.Payer) -> None:
+    with_wave = problem().with_fields(
+        provenance={},
+        moments=[bo.CrossMoment("a", "b"), bo.CrossMoment("c", "wave")],
+        public=[bo.PublicColumn(name="wave", why="the same for everybody")],
+    )
+    found = bo.pilot_strengths(TABLE, with_wave, epsilon=8.0, charge_to=payer)
+    released = bo.solve(found.apply(with_wave))
+    bo.randomize(TABLE.assign(wave=1), released, charge_to=payer)
+    assert spent(payer) == pytest.approx(8.0 + released.spent_epsilon)

@@ -237,7 +237,7 @@ def test_r35_errors_tell_no_value_and_no_count_of_the_originals(strengths):
         (
             study(moments=[bo.CrossMoment("X1", "X2", weight=0, floor=0.1)], objective="min_epsilon"),
             {"epsilon": 1},
-            "no moment with a weight above 0",
+            "no moment of attributes alone with a weight above 0",
         ),
     ],
 )
@@ -349,3 +349,23 @@ def test_persons_with_too_many_records_are_refused_before_a_pilot_is_charged(pay
     with pytest.raises(bo.DataError, match="more than the 2 records"):
         bo.pilot_strengths(frame.assign(who=np.arange(4096) // 3), person, epsilon=0.5, charge_to=payer)
     assert left(payer) == 5.0
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_moments_with_a_public_column_are_not_measured_and_keep_their_weights(private):
+    with_wave = study(
+        moments=[bo.CrossMoment("X1", "X2", weight=2.0), bo.CrossMoment("X1", "wave", weight=0.25)],
+        public=[bo.PublicColumn(name="wave", why="the same for everybody")],
+    )
+    rows = table()
+    found = (
+        bo.pilot_strengths(rows, with_wave, epsilon=8.0)
+        if private
+        else bo.observed_strengths(rows, with_wave)
+    )
+    assert list(found.strengths) == [("X1", "X2")]
+    weights = [moment.weight for moment in found.apply(with_wave).moments]
+    assert weights == [2.0 * found.strengths["X1", "X2"], 0.25]
+    without = with_wave.with_fields(moments=[bo.CrossMoment("X1", "wave")])
+    with pytest.raises(bo.errors.InputError, match="not with public columns"):
+        bo.observed_strengths(rows, without)

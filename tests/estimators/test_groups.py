@@ -15,6 +15,7 @@ from budget_opt.estimators.channels import Channel
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.groups.means import means_by_group
 from budget_opt.estimators.groups.result import GroupMeans
+from budget_opt.estimators.moments.moment import moment_from_counts
 from budget_opt.estimators.releases.counting import Counts
 from tests.estimators.release_model import design, released_shares, skewed
 
@@ -146,3 +147,33 @@ def test_group_means_are_read_by_name_as_rows_and_as_text() -> None:
         found["nort"]
     with pytest.raises(InputError, match="both groups are 'north'"):
         found.difference("north", "north")
+
+
+def test_an_interval_that_leaves_the_range_of_the_scores_is_not_cut_off_and_a_note_says_so() -> None:
+    """Scores 0 and 1: a mean of a rare group reaches below 0, which no mean of them can be."""
+    group, scored = design("g", 0.5, [0, 1, 2]), design("y", 0.3, [0, 1])
+    table = np.array([[0.55, 0.05], [0.2, 0.1], [0.02, 0.08]])
+    law = released_shares(table, [group, scored])
+    counts = Counts(("g", "y"), np.rint(2000 * law).astype(np.int64))
+    found = means_by_group(counts, group, scored, LABELS, "population", math.inf)
+    assert found["north"].interval()[0] < 0
+    said = (
+        "the 95 % interval leaves the range of the scores, 0 to 1, which the mean cannot; it is not cut off"
+    )
+    leaving = [name for name in LABELS if said in found[name].notes]
+    assert leaving == [
+        name for name in LABELS if found[name].interval()[0] < 0 or found[name].interval()[1] > 1
+    ]
+    assert f"{', '.join(leaving)}: {said}" in found.notes
+    plain = means(counted(100_000))
+    assert not any("range of the scores" in note for note in plain.notes)
+
+
+def test_a_mean_outside_the_range_of_the_scores_is_told() -> None:
+    rows = np.array([[500, 300, 100, 90]])
+    scored = design("y", 0.2, [10, 11, 13, 17])
+    found = moment_from_counts(rows[0], [scored])
+    assert found.value < 10
+    assert "the estimate is outside the range of the scores, 10 to 17" in " ".join(found.notes)
+    moved = moment_from_counts(np.array([250, 250, 250, 250]), [scored])
+    assert not any("outside" in note for note in moved.notes)

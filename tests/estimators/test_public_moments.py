@@ -88,7 +88,7 @@ def test_what_a_public_column_cannot_be_is_said_without_its_values(
 
 def test_text_is_no_number() -> None:
     released = bo.randomize(originals(50, np.random.default_rng(3)), ALLOCATION)
-    with pytest.raises(bo.DataError, match="scores of its values"):
+    with pytest.raises(bo.DataError, match=r"holds categories, give scores=\{"):
         bo.estimate.moment(released, ALLOCATION, "income", "wave")
 
 

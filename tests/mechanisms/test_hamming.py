@@ -18,7 +18,8 @@ from budget_opt.errors import InputError
 from budget_opt.mechanisms import hamming
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.mechanisms.exact import exact
-from budget_opt.mechanisms.hamming import Source, least_distortion, least_epsilon, thresholds
+from budget_opt.mechanisms.hamming import Source, least_distortion, least_epsilon, sampler_of, thresholds
+from budget_opt.mechanisms.hamming.matrix import matrix_of
 from budget_opt.mechanisms.hamming.theorem import symmetric_ratio
 from budget_opt.model.distortion import distortion as distortion_of
 from budget_opt.model.distortion import least_retention
@@ -258,6 +259,23 @@ def test_large_and_tiny_epsilons_are_served() -> None:
             assert found.gap <= 1e-9 * (1 if epsilon < 1 else found.distortion)
 
 
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-300, 1e-45, 1e-39])
+def test_an_epsilon_below_a_last_digit_is_served_by_a_matrix_within_it(epsilon: float) -> None:
+    for source in (TWO, Source.anything(3), Source.of([(0.6, 0.3, 0.1), (0.1, 0.6, 0.3)])):
+        found = least_distortion(source, epsilon)
+        assert exact(found.epsilon) <= exact(epsilon)
+        assert found.gap <= 1e-9
+
+
+def test_a_matrix_of_weights_has_the_entries_of_its_formula() -> None:
+    weights = [Fraction(1), Fraction(1, 2), Fraction(1), Fraction(0), Fraction(1, 2)]
+    ratio, whole = Fraction(5), Fraction(7)
+    for i, row in enumerate(matrix_of(weights, ratio).rows):
+        kept = ratio * weights[i] / whole
+        spread = (1 - kept) / (3 - weights[i])
+        assert row == tuple(kept if j == i else spread * other for j, other in enumerate(weights))
+
+
 def test_the_effect_on_means_is_exact_and_not_a_single_factor() -> None:
     matrix = least_distortion(TWO, 1.0).matrix
     scores = [0.0, 1.0, 2.0, 3.0, 4.0]
@@ -275,3 +293,16 @@ def test_the_effect_on_means_is_exact_and_not_a_single_factor() -> None:
 def test_the_module_is_reached_as_bo_hamming() -> None:
     assert bo.hamming is hamming
     assert bo.hamming.least_epsilon(bo.hamming.Source.anything(2), 0.25).epsilon == pytest.approx(math.log(3))
+
+
+def test_a_source_and_what_is_made_of_it_print_in_one_line_without_its_fractions() -> None:
+    """Bounds on twelve shares have thousands of extreme distributions, with fractions of many digits."""
+    shares = [0.36, 0.16, 0.18, 0.11, 0.08, 0.04, 0.035, 0.02, 0.008, 0.004, 0.002, 0.001]
+    source = Source.between([0.8 * share for share in shares], [1.2 * share for share in shares])
+    assert str(source) == f"class III, 12 categories, {len(source.vertices):,} extreme distributions"
+    assert repr(source) == f"<Source: {source}>"
+    assert str(Source.of([[0.5, 0.5]])) == "class I, 2 categories, 1 distribution"
+    optimum = least_distortion(Source.ordered(3), 1.0)
+    for one in (optimum, optimum.matrix, sampler_of(optimum.matrix, 1.0)):
+        assert len(repr(one)) < 300
+        assert "Fraction" not in repr(one)

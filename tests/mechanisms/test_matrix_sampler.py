@@ -19,6 +19,7 @@ from budget_opt.mechanisms.hamming import (
     least_distortion,
     sampler_of,
 )
+from budget_opt.mechanisms.hamming.matrix import matrix_of
 from tests.mechanisms.sources import ordered_sources, sources
 
 epsilons = st.sampled_from((0.0, 1e-9, 1e-3, 0.5, 1.0, 3.0, 12.0, 20.0, 30.0))
@@ -62,6 +63,24 @@ def test_r1_every_threshold_word_leads_to_the_report_whose_words_it_starts(
         start = end
     assert start == 2**sampler.bits
     assert [words[report] for report in range(source.cardinality)] == list(sampler.counts[code])
+
+
+def test_rows_too_near_for_words_are_drawn_as_one_row() -> None:
+    # rho = 1 + 1e-39 of class I: what tells the truths apart is less than a word of 2^-128
+    wanted = matrix_of((Fraction(1),) * 3, 1 + Fraction(1, 10**39))
+    sampler = sampler_of(wanted, wanted.loss)
+    assert sampler.loss == 0
+    assert sampler.bits == 128
+    assert max(abs(share - Fraction(1, 3)) for row in sampler.matrix.rows for share in row) <= Fraction(
+        1, 2**128
+    )
+
+
+def test_the_loss_of_the_counts_is_that_of_the_matrix_they_draw() -> None:
+    source = Source.of([(0.5, 0.2, 0.2, 0.1), (0.1, 0.2, 0.3, 0.4)])
+    sampler = sampler_of(least_distortion(source, 2.0).matrix, 2.0)
+    assert sampler.likelihood_ratio == sampler.matrix.likelihood_ratio
+    assert sampler.loss == sampler.matrix.loss
 
 
 def test_a_matrix_with_more_loss_than_epsilon_is_refused() -> None:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from budget_opt.mechanisms import inverse, logit
 from budget_opt.mechanisms import randomized_response as rr
 
 ULP = 2**-52
@@ -24,7 +25,7 @@ EPSILONS = (
     *(0.3, 0.5, math.log(2), 0.7, 1.0, 1.5, math.log(4), 2.0, 5.0, 10.0, 13.8, 20.0, 36.0, 37.0, 38.0),
     *(50.0, 100.0, 300.0, 600.0, 690.0, 709.0, 710.0, 745.0, 746.0, 1e3, 1e4),
 )
-CARDINALITIES = (2, 2.5, 3, 4, 7, 10, 127.3, 256, 65536, 1e6)
+CARDINALITIES = (2, 2.5, 3, 4, 7, 10, 127.3, 256, 65536, 1e6, 2e11, 1e12)
 
 mpf = mpmath.mpf
 Formula = Callable[[mpmath.mpf, mpmath.mpf], mpmath.mpf]
@@ -79,7 +80,7 @@ def test_every_formula_agrees_with_mpmath_from_epsilon_1e_300_to_1e4(name: str) 
 @pytest.mark.parametrize("name", EXACT)
 @given(
     exponent=st.floats(-300, 4, exclude_max=True),
-    cardinality=st.one_of(st.integers(2, 10**6), st.floats(2, 1e6)),
+    cardinality=st.one_of(st.integers(2, 10**12), st.floats(2, 1e12)),
 )
 def test_every_formula_agrees_with_mpmath_at_any_point(
     name: str, exponent: float, cardinality: float
@@ -132,7 +133,7 @@ def test_table_1_of_ruiz_follows_from_the_retention_of_one_attribute() -> None:
 
 
 epsilons = st.floats(1e-6, 40)
-cardinalities = st.floats(2, 1e6)
+cardinalities = st.one_of(st.floats(2, 1e6), st.floats(2, 1e12))
 
 
 @given(e=epsilons, step=st.floats(1e-3, 5), r=cardinalities)
@@ -177,12 +178,49 @@ def test_log_retention_determines_epsilon(exponent: float, r: float) -> None:
     assert abs(found - epsilon) <= lost + 4 * ULP * (epsilon * (math.log(r) + abs(log_kept) + 1))
 
 
+@given(exponent=st.floats(-300, 4, exclude_max=True), r=st.floats(2, 1e12))
+def test_the_slope_of_log_retention_determines_epsilon(exponent: float, r: float) -> None:
+    epsilon = 10.0**exponent
+    slope = float(rr.log_retention_slope(epsilon, r))
+    found = float(rr.epsilon_for_log_retention_slope(slope, r))
+    if slope < UNDERFLOW:  # the slope has lost its digits, and at 0 nothing is known but that epsilon is far
+        assert found > 700
+        return
+    curvature = abs(float(rr.log_retention_curvature(epsilon, r)))
+    lost = 4 * ULP * slope / curvature if math.isfinite(curvature) else 0.0
+    assert abs(found - epsilon) <= 2 * lost + 8 * ULP * epsilon
+
+
+def test_a_slope_so_small_that_r_by_it_overflows_still_has_its_epsilon() -> None:
+    slope = 1e-300
+    found = float(rr.epsilon_for_log_retention_slope(slope, 1e11))
+    assert found == pytest.approx(math.log(1e11) - math.log(slope), rel=1e-15)
+    assert np.all(rr.epsilon_for_log_retention_slope(np.array([0.0, np.inf]), 1e11) == [np.inf, 0.0])
+
+
+@given(exponent=st.floats(-300, 4, exclude_max=True), r=st.one_of(st.floats(2, 1e12), st.just(1e24)))
+def test_nothing_warns_whatever_epsilon_and_cardinality(exponent: float, r: float) -> None:
+    """DESIGN 2.1, of what starts from epsilon and of the way back from each result; warnings are errors."""
+    e = np.array([0.0, 10.0**exponent])
+    for name in EXACT:
+        assert not np.any(np.isnan(getattr(rr, name)(e, r))), name
+    rr.epsilon_for_retention(rr.retention(e, r), r)
+    rr.epsilon_for_log_retention(rr.log_retention(e, r), r)
+    rr.epsilon_for_log_retention_slope(rr.log_retention_slope(e, r), r)
+    rr.log_tau_of(rr.log_retention(e, r))
+    v = logit.logit(e, r)
+    ways = logit.epsilon, logit.epsilon_slope, logit.epsilon_curvature
+    assert not any(np.any(np.isnan(way(v, r))) for way in ways)
+    inverse.upper_point(inverse.slope_product(rr.retention(e, r), r)[0], r)
+
+
 @given(exponent=st.floats(-300, 1.2), r=cardinalities)
 def test_retention_determines_epsilon(exponent: float, r: float) -> None:
     epsilon = 10.0**exponent
     kept = float(rr.retention(epsilon, r))
     found = float(rr.epsilon_for_retention(kept, r))
-    lost = ULP * kept / float(rr.retention_slope(epsilon, r))
+    # below 1e-308 doubles stand 5e-324 apart
+    lost = max(ULP * kept, 5e-324) / float(rr.retention_slope(epsilon, r))
     assert abs(found - epsilon) <= lost + 8 * ULP * epsilon
 
 

@@ -83,6 +83,14 @@ def test_a_mixture_is_w_times_the_marginal_and_the_rest_uniform(marginal: list[f
         ({"background": [1.0, 0.0, 0.0]}, "share of at least 1e-12, and gives 0 to category number 2"),
         ({"background": "marginal", "marginal": (0.5, 0.5, 0.0)}, 'for instance {"mixture": 0.9}'),
         ({"background": {"mixture": 1.0}, "marginal": (0.5, 0.5, 1e-13)}, "gives 1e-13 to category number 3"),
+        ({"background": [1e-12, 0.5, 0.5]}, "at least 1e-12, and gives 9.99999999999e-13 to"),
+        ({"background": [0.5, 0.5, 2e-6]}, "must sum to 1. It sums to 1.000002"),
+        ({"background": Mixture(2.0)}, "must be from 0 to 1"),
+        ({"background": Mixture(-1)}, "must be from 0 to 1"),
+        ({"background": Mixture(float("nan"))}, "a number, and finite"),
+        ({"background": Mixture("x")}, "must be a number"),  # type: ignore[arg-type]  # what Python lets pass
+        ({"background": Mixture(None)}, "must be a number"),  # type: ignore[arg-type]
+        ({"background": Mixture(True)}, "must be a number"),
         ({"background": "other"}, 'must be "uniform", "marginal", a list of probabilities'),
         ({"background": 3}, 'must be "uniform", "marginal", a list of probabilities'),
         ({"background": {"mix": 0.5}}, '{"mixture": share of the marginal}'),

@@ -89,9 +89,13 @@ def test_bounds_of_a_cluster_are_the_tightest_of_its_members_and_a_pin_of_one_pi
         ({"clusters": 5}, "clusters", "lists of attributes"),
         ({"clusters": ["ab"]}, "clusters", "lists of attributes"),
         ({"clusters": [[]]}, "clusters", "lists of attributes"),
+        ({"clusters": None}, "clusters", "lists of attributes"),
+        ({"clusters": {("smoker", "income"): 1}}, "clusters", "lists of attributes"),
+        ({"clusters": [{"smoker": 1, "income": 2}]}, "clusters", "lists of attributes"),
+        ({"clusters": [{"smoker", "income"}]}, "clusters", "lists of attributes"),
+        ({"clusters": np.array(["smoker", "income"])}, "clusters", "lists of attributes"),
         ({"clusters": "auto", "max_cells": 3}, "max_cells", "at least 4"),
         ({"clusters": "auto", "max_cells": 10.5}, "max_cells", "an integer"),
-        ({"max_cells": 100}, "max_cells", "no meaning without clusters"),
     ],
 )
 def test_what_is_no_cluster_is_refused_with_the_place_and_the_limit(
@@ -102,6 +106,47 @@ def test_what_is_no_cluster_is_refused_with_the_place_and_the_limit(
     [fault] = failure.value.faults
     assert fault.where == where
     assert limit in fault.limit
+
+
+def test_an_array_of_names_is_a_list_of_names() -> None:
+    names = np.array([["smoker", "income"]])
+    assert problem(clusters=names) == problem(clusters=[["smoker", "income"]])
+    assert all(type(name) is str for [*members] in problem(clusters=names).clusters for name in members)
+
+
+def test_a_copy_with_other_clusters_refuses_what_the_field_refuses() -> None:
+    for wrong in (None, 5, "ab", [None], [{"smoker", "income"}], {}, set()):
+        with pytest.raises(bo.ProblemError, match="clusters: "):
+            problem(clusters="auto", max_cells=30).with_clusters(wrong)  # type: ignore[arg-type]
+    limited = problem(clusters="auto", max_cells=30)
+    assert limited.with_clusters(iter([iter(["smoker", "income"])])).max_cells == 30
+    assert limited.with_clusters(iter([])).max_cells is None
+
+
+def test_too_many_joint_categories_are_told_with_every_way_out_and_the_cluster_as_a_file_has_it() -> None:
+    with pytest.raises(bo.ProblemError) as failure:
+        problem(clusters=[["income", "age"]], max_cells=19)
+    assert "clusters[0]: is ['income', 'age'], has 20 joint categories" in str(failure.value)
+    assert "Take out a member, use fewer categories, or raise max_cells." in str(failure.value)
+    wide = [bo.Attribute(name, categories=2000) for name in "ab"]
+    with pytest.raises(bo.ProblemError) as failure:
+        bo.Problem(
+            attributes=wide, moments=[bo.CrossMoment("a", "b")], total_epsilon=1, clusters=[["a", "b"]]
+        )
+    assert "max_cells" not in str(failure.value)
+
+
+def test_two_clusters_of_one_name_are_one_fault() -> None:
+    names = ("a", "b + c", "a + b", "c")
+    with pytest.raises(bo.ProblemError) as failure:
+        bo.Problem(
+            attributes=[bo.Attribute(name, categories=2) for name in names],
+            moments=[bo.CrossMoment("a", "c")],
+            total_epsilon=1.0,
+            clusters=[["a", "b + c"], ["a + b", "c"]],
+        )
+    [fault] = failure.value.faults
+    assert fault.value == "a + b + c"
 
 
 def test_members_whose_bounds_exclude_each_other_are_named() -> None:
@@ -139,10 +184,16 @@ def test_minima_that_overfill_a_budget_are_counted_once_a_cluster() -> None:
 
 def test_clusters_to_be_chosen_are_no_arrays_yet_and_the_way_out_is_told() -> None:
     open_problem = problem(clusters="auto", max_cells=20)
-    with pytest.raises(bo.ProblemError, match=r"bo\.design"):
+    with pytest.raises(bo.ProblemError, match=r"budget-opt design PROBLEM -o designed\.json .*bo\.design"):
         _ = open_problem.arrays
     assert open_problem.with_clusters([]).max_cells is None
     assert open_problem.with_clusters([["smoker", "income"]]).max_cells == 20
+
+
+def test_a_limit_of_cells_is_idle_without_clusters() -> None:
+    idle = problem(max_cells=4)
+    assert idle.arrays.cardinality.tolist() == problem().arrays.cardinality.tolist()
+    assert idle.with_clusters("auto").max_cells == 4
 
 
 def test_clusters_are_read_and_written_and_change_the_hash(tmp_path: Path) -> None:

@@ -116,11 +116,25 @@ def test_a_grouping_that_leaves_no_variance_is_refused() -> None:
         bo.Attribute("a", categories=4, scores=[1, 2, 2, 1], grouping=[[0, 1], [2, 3]])
 
 
+def test_a_name_that_the_missing_category_alone_would_have_is_refused() -> None:
+    """It stays the missing one, so that the name would be lost without a word."""
+    with pytest.raises(ProblemError, match=r"the name 'none', and alone it stays missing\. Leave"):
+        towns(missing="category", grouping={"none": [None], **REGIONS})
+
+
+def test_merged_categories_without_scores_of_which_one_has_all_shares_are_refused_in_these_words() -> None:
+    with pytest.raises(ProblemError, match="two merged categories a share of the stated marginal above 0"):
+        bo.Attribute(
+            "a", categories=["x", "y", "z"], marginal=[0.5, 0.5, 0], grouping={"xy": ["x", "y"], "z": ["z"]}
+        )
+
+
 def test_the_missing_category_stays_alone_unless_a_group_names_it() -> None:
     plain = towns(missing="category", grouping=REGIONS)
-    listed = towns(missing="category", grouping={"none": [None], **REGIONS})
+    listed = towns(missing="category", grouping=[*REGIONS.values(), [None]])
     inside = towns(missing="category", grouping={**REGIONS, "south": ["bath", "bristol", None]})
-    assert plain.domain.labels == listed.domain.labels == ("north", "south", None)
+    assert plain.domain.labels == ("north", "south", None)
+    assert listed.domain.labels == ("york or leeds or hull", "bath or bristol", None)
     assert inside.domain.labels == ("north", "south")
     assert inside.domain.codes[-1] == 1
 
@@ -264,3 +278,34 @@ def test_r12_the_merged_domain_says_what_it_holds_so_that_no_two_groupings_share
 def test_a_run_of_integers_is_named_by_its_ends() -> None:
     age = bo.Attribute("age", categories=9, grouping=[[0, 1, 2, 3], [4, 5], [6, 8, 7]])
     assert age.domain.labels == ("0 to 3", "4 or 5", "6 or 8 or 7")
+
+
+def test_groupings_of_bins_come_from_coarser_edges() -> None:
+    bins = [10, 15, 20, 25, None]
+    two, three = bo.groupings_from_edges(bins, [10, 20, None], [10, 15, 25, None])
+    age = bo.Attribute("age", bins=bins, scores=[1, 2, 3, 4], groupings=[two, three])
+    assert age.groupings == (two, three)
+    assert age.with_fields(grouping=two).domain == Domain(
+        "bins", ("[10, 20)", "[20, inf)"), (10.0, 20.0, math.inf)
+    )
+    assert age.with_fields(grouping=three).domain.labels == ("[10, 15)", "[15, 25)", "[25, inf)")
+
+
+@pytest.mark.parametrize(
+    ("edges", "said"),
+    [
+        ([10, 25], "at least one edge between"),
+        ([10, 15, 20], "must go from 10 to 25"),
+        ([10, 17, 25], "some of the edges"),
+        ([10, 20, 15, 25], "in order"),
+        ([10, 15, 15, 25], "each once"),
+    ],
+)
+def test_edges_that_are_not_those_of_the_bins_are_refused(edges: list[float], said: str) -> None:
+    with pytest.raises(ProblemError, match=said):
+        bo.groupings_from_edges([10, 15, 20, 25], edges)
+
+
+def test_a_group_of_what_is_no_category_is_told_what_one_looks_like() -> None:
+    with pytest.raises(ProblemError, match=r"such as '\[10, 15\)', '10-15' is none"):
+        bo.Attribute("age", bins=[10, 15, 20, 25], grouping=[["10-15"], ["[15, 20)", "[20, 25]"]])

@@ -8,8 +8,10 @@ from __future__ import annotations
 import copy
 import json
 import math
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -331,3 +333,28 @@ def test_a_table_without_attributes_is_a_fault() -> None:
         Problem(attributes=[], moments=[], total_epsilon=1.0)
     with pytest.raises(ProblemError, match="attributes: is missing, is required"):
         Problem(total_epsilon=1.0)
+
+
+@pytest.mark.parametrize("field", ["clusters", "total_epsilon", "moments", "groups", "name", "unit"])
+@pytest.mark.parametrize("wrap", [lambda inside: [inside], lambda inside: {"a": inside}])
+def test_a_value_nested_deeper_than_python_can_print_is_a_fault_like_any_other(
+    field: str, wrap: Callable[[Any], Any]
+) -> None:
+    value: Any = "x"
+    for _ in range(3000):
+        value = wrap(value)
+    with pytest.raises(ProblemError, match=field):
+        Problem(**{**valid(), field: value})
+
+
+def test_a_value_in_a_message_is_cut_reads_as_in_a_file_and_is_not_read_beyond_what_is_shown() -> None:
+    assert str(Fault("a", ("x", (1, None)), "must be", "Do.")) == "a: is ['x', [1, None]], must be. Do."
+    assert str(Fault("a", {"b": ("c",)}, "must be", "Do.")) == "a: is {'b': ['c']}, must be. Do."
+    itself: list[Any] = []
+    itself.append(itself)
+    for long in ([1] * 10**6, "a" * 10**6, {i: i for i in range(1000)}, itself):
+        assert len(str(Fault("a", long, "must be", "Do."))) <= len("a: is , must be. Do.") + 80
+    odd: deque[Any] = deque()
+    for _ in range(3000):
+        odd = deque([odd])
+    assert str(Fault("a", odd, "must be", "Do.")) == "a: is a deque, must be. Do."

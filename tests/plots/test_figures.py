@@ -168,6 +168,25 @@ def test_precision_is_the_plans_error_at_the_allocations_retention(ax, allocatio
     assert "10,000 records" in ax.get_xlabel()
 
 
+def test_too_few_rows_for_any_error_are_told_with_the_least_that_will_do(ax, allocation):
+    from budget_opt.api.planning import plan
+
+    for n in (1, 2):
+        with pytest.raises(bo.InputError, match=f"n: is {n}, too few rows .* Give at least 3"):
+            precision_plot(plan(allocation, n=n), ax=ax)
+    precision_plot(plan(allocation, n=3), ax=ax)
+
+
+def test_a_plan_of_nothing_that_is_released_says_so(ax):
+    problem = bo.Problem(
+        attributes=[bo.Attribute(name, categories=2, epsilon_max=2) for name in "ab"],
+        moments=[bo.CrossMoment("a", "b")],
+        total_epsilon=1,
+    )
+    with pytest.raises(bo.InputError, match="Plan a split that releases"):
+        precision_plot(bo.plan(problem.allocation_from({"a": 1, "b": 0}), n=2), ax=ax)
+
+
 def test_without_axes_a_new_figure_is_made(allocation):
     made = retention_bars(allocation)
     assert made.figure is not None

@@ -11,7 +11,7 @@ import pytest
 
 import budget_opt as bo
 from tests.report.conftest import Written
-from tests.report.reported_problems import HOSTILE
+from tests.report.reported_problems import HOSTILE, health
 from tests.report.stated_allocations import NAMES, wide
 
 if TYPE_CHECKING:
@@ -103,6 +103,44 @@ def test_no_window_is_too_narrow_or_too_wide(browser: Chrome, report: Written, w
     resize(browser, width)
     browser.get(report.path.as_uri())
     assert browser.execute_script(OVERFLOWS) == {"page": 0, "elements": []}
+
+
+SCROLLING = """
+return [...document.querySelectorAll(".scroll")]
+  .filter((box) => box.scrollWidth > box.clientWidth)
+  .map((box) => box.getAttribute("aria-label"));
+"""
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cluster with a background of its own, whose sampler has forty integers of twenty digits."""
+    problem = health(
+        attributes=[
+            bo.Attribute("smoker", categories=2, marginal=[0.8, 0.2], background="marginal"),
+            bo.Attribute("income", categories=20),
+            *health().attributes[2:],
+        ],
+        clusters=[["smoker", "income"]],
+    )
+    return bo.report(bo.uniform(problem), tmp_path_factory.mktemp("mixed") / "m.html", n=20_000)
+
+
+@pytest.mark.parametrize("width", [1024, 1200, 1280, 1900])
+def test_on_a_screen_no_table_must_be_scrolled(browser: Chrome, mixed: Path, width: int) -> None:
+    resize(browser, width)
+    browser.get(mixed.as_uri())
+    assert browser.execute_script(SCROLLING) == []
+
+
+def test_on_paper_a_cluster_with_a_background_is_not_cut(browser: Chrome, mixed: Path) -> None:
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    resize(browser, 672)
+    browser.get(mixed.as_uri())
+    try:
+        assert browser.execute_script(OVERFLOWS.replace(".scroll, ", "")) == {"page": 0, "elements": []}
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_hostile_names_do_nothing(browser: Chrome, attacked: Written) -> None:

@@ -215,3 +215,25 @@ def test_a_release_alone_must_have_shares_that_its_background_can_lead_to() -> N
     impossible = pd.DataFrame({"x": np.repeat([0, 2], n // 2), "y": np.arange(n) % 4, "z": np.arange(n) % 2})
     with pytest.raises(bo.DataError, match="impossible after this randomization"):
         bo.estimate.moment(impossible, allocation, "x", "y")
+
+
+def test_many_counts_are_not_listed_but_those_that_are_wrong() -> None:
+    """Forty integers of nine digits tell nobody anything; three of those that are off do."""
+    marginal = [0.02] * 30 + [0.04] * 10
+    first = bo.Attribute("x", categories=40, marginal=marginal, background="marginal")
+    allocation = bo.uniform(asked(attributes=[first, *asked().attributes[1:]]))
+    sampler = allocation["x"].sampler
+    assert isinstance(sampler, BackgroundSampler)
+    (fine,) = (
+        one for one in verify_allocation(allocation).checks if one.name == "sampler" and "x" in one.about
+    )
+    assert (fine.measured, fine.limit) == ("40 counts agree", "40")
+    for wrong, said in (
+        (2, "count 1 is {}, count 2 is {}"),
+        (5, "count 1 is {}, count 2 is {}, count 3 is {} and 2 more"),
+    ):
+        counts = [count + (1 <= place <= wrong) for place, count in enumerate(sampler.counts)]
+        forged = with_block(allocation, "x", sampler=replace(sampler, counts=tuple(counts)))
+        (found,) = (one for one in verify_allocation(forged).failed if one.name == "sampler")
+        assert found.measured == said.format(*counts[1:4])
+        assert found.limit == said.format(*sampler.counts[1:4])

@@ -144,7 +144,10 @@ def test_a_question_that_lost_its_hash_is_open() -> None:
     report = bo.verify(allocation_of(changed)).require()
     assert {one.claim for one in report.open} >= {"the question in this file"}
     (why,) = (one.why for one in report.open if one.claim == "the question in this file")
-    assert "or the file was changed" in why
+    assert "is no fault where the problem has" in why
+    for left_out in ("pins", "minima", "maxima", "distortion_max", "groupings", "max_cells"):
+        assert left_out in why
+    assert "missing or changed" in why
     assert "the question in this file" in str(report).splitlines()[0]
     assert not any("is not all of it" in note for note in report.notes)
     assert not bo.verify(allocation_of(changed), problem=problem).holds

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from budget_opt.allocation import Allocation, uniform
+from budget_opt.allocation.merging import categories_told
 from budget_opt.api.design.losses import weighted_variance
 from budget_opt.api.design.result import Alternative
-from budget_opt.api.solving import solve
+from budget_opt.api.design.splitting import Terms, best_allocation
 from budget_opt.api.splits import broken_constraints
 from budget_opt.errors import InfeasibleError, NotSolvedError, ProblemError
 from budget_opt.model.arrays import MINIMIZED
@@ -47,9 +48,9 @@ class Split:
         return mine < theirs if self.allocation.objective.kind in MINIMIZED else mine > theirs
 
 
-def best_split(made: Made, gap: float, time_limit: float | None) -> Split:
-    """The best split of an alternative."""
-    return _split(made, lambda problem: solve(problem, gap=gap, time_limit=time_limit))
+def best_split(made: Made, terms: Terms) -> Split:
+    """The best split of an alternative that these terms allow."""
+    return _split(made, lambda problem: best_allocation(problem, terms))
 
 
 def even_split(made: Made) -> Split:
@@ -67,17 +68,26 @@ def _split(made: Made, how: Callable[[Problem], Allocation]) -> Split:
         groupings = groupings_of(problem)
         allocation = how(problem)
     except (InfeasibleError, NotSolvedError, ProblemError) as failure:
-        return Split(clusters, groupings, None, str(failure), time.perf_counter() - start)
+        return Split(clusters, groupings, None, _because(failure), time.perf_counter() - start)
     return Split(clusters, groupings, allocation, None, time.perf_counter() - start)
+
+
+def _because(failure: InfeasibleError | NotSolvedError | ProblemError) -> str:
+    """What is in the way, without the ways out: those of another question than the design's."""
+    if isinstance(failure, ProblemError):
+        return "; ".join(map(str, failure.faults))
+    said = str(failure).splitlines()
+    conflict = [line.strip() for line in said[1:2] if isinstance(failure, InfeasibleError)]
+    return " ".join([said[0], *conflict])
 
 
 def groupings_of(problem: Problem) -> dict[str, str]:
     """The coarser categories in words, by attribute, where there are some."""
-    return {one.name: str(one.grouping) for one in problem.attributes if one.grouping is not None}
+    return {one.name: categories_told(one) for one in problem.attributes if one.grouping is not None}
 
 
-def as_alternative(name: str, split: Split, alone: Split) -> Alternative:
-    """The split beside the best one without clusters."""
+def as_alternative(name: str, split: Split, base: Allocation | None) -> Alternative:
+    """The split beside the one that the ratios are to."""
     allocation = split.allocation
     if allocation is None:
         return Alternative(
@@ -89,14 +99,14 @@ def as_alternative(name: str, split: Split, alone: Split) -> Alternative:
         split.clusters,
         split.groupings,
         allocation,
-        _ratio(allocation, alone.allocation),
+        _ratio(allocation, base),
         weighted_variance(allocation),
         tuple(str(one.constraint) for one in broken),
         split.seconds,
     )
 
 
-def _ratio(allocation: Allocation, alone: Allocation | None) -> float | None:
+def _ratio(allocation: Allocation, base: Allocation | None) -> float | None:
     value = allocation.objective.value
-    base = None if alone is None else alone.objective.value
-    return None if value is None or not base else value / base
+    unit = None if base is None else base.objective.value
+    return None if value is None or not unit else value / unit

@@ -12,13 +12,12 @@ from budget_opt.api.arguments import require, require_gap, require_number, requi
 from budget_opt.errors import InputError, ProblemError
 from budget_opt.estimators.strengths.result import Strengths
 from budget_opt.model.problem import Problem
+from budget_opt.model.values import MAX_CELLS
 
 if TYPE_CHECKING:
     from budget_opt.model.grouping import Grouping
     from budget_opt.solvers.partitions.choice import Choice, Partition
 
-MAX_CELLS = 64
-"""Joint categories of a cluster where neither the problem nor the caller says how many."""
 LARGEST_CELLS = 10**6
 MOST_GROUPINGS = 64
 """Combinations of candidate groupings that are tried, at most."""

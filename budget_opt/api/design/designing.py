@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Literal
 
@@ -14,6 +15,7 @@ from budget_opt.api.design.alternatives import Split, as_alternative, best_split
 from budget_opt.api.design.asking import Asked, Dependence, asked, dependence_of, stated_partition
 from budget_opt.api.design.result import ALONE, CHOSEN, CHOSEN_EVEN, DEPENDENCE, EVEN, STATED, Design
 from budget_opt.api.design.searching import Searched, searched
+from budget_opt.api.design.splitting import Terms
 from budget_opt.certificate.convex import in_objective_unit
 from budget_opt.errors import NotSolvedError
 from budget_opt.model.arrays import MINIMIZED
@@ -26,9 +28,10 @@ from budget_opt.solvers.partitions.choice import Choice, Partition
 if TYPE_CHECKING:
     from budget_opt.estimators.strengths.result import Strengths
     from budget_opt.solvers.answer import Callback
+    from budget_opt.solvers.partitions.trying import Tried
 
 _SEARCH = 0.6
-"""Share of a time limit for the search; the rest is for the final splits."""
+"""Share of a time limit for the search; the final splits share what is left."""
 LEVEL_GAP = 2e-3
 """With several levels the first may stay behind by the tolerance of `solve`."""
 
@@ -46,15 +49,22 @@ def design(  # noqa: PLR0913, PLR0917 (each a word that users type)
 
     A cluster has at most `max_cells` joint categories: as given, or as the problem says, or 64. The clusters
     that the problem states are a start, "auto" is none; where attributes have candidate `groupings`, those
-    are chosen as well. The result's `problem` has the choice and its `allocation` the split, never worse than
-    the best one without clusters, where there is one.
+    are chosen as well. The result's `problem` has the choice and its `allocation` the split, by no more than
+    `gap` worse than the best split that `progress` was told of or that the table of alternatives has, but for
+    clusters by a given `dependence`.
 
     The bound holds for every partition within `max_cells`, with every split: the status is `optimal` where it
-    is within the relative `gap`, 1e-12 to 1. All partitions are looked at while there are at most 500,000 of
-    them, which is up to 10 attributes or so; beyond, the search climbs by merging, moving and exchanging
-    attributes, and the gap of its bound is stated. 2,000 partitions are solved at most. Without a
-    `time_limit` (seconds) the answer is always the same, unless a partition of a weighted sum takes more than
-    60 seconds to be ruled out.
+    is within the relative `gap`, 1e-12 to 1. No file carries that bound: the certificate that `solve` writes
+    for the chosen problem proves the split within its clusters, not that no others are better.
+
+    All partitions are looked at while there are at most 500,000 of them, which is up to 10 attributes or so;
+    beyond, the search climbs by merging, moving and exchanging attributes, and the gap of its bound is
+    stated. 2,000 partitions are solved at most. Without a `time_limit` (seconds) the answer is always the
+    same, unless a partition of a weighted sum takes more than 60 seconds to be ruled out. With one, 0.6 of
+    it are for the search, and the final splits share what is left. Single steps are not interrupted (a first
+    split, a list of neighbours, a linear program over blocks, the rounding of a split), so that it may take
+    about 0.3 seconds longer with 30 attributes and a second or two with 70; under many floors and ceilings
+    it takes as long as the first split needs.
 
     It is compared with the even split, no clusters, and clusters of attributes that depend on each other
     (Domingo-Ferrer and Soria-Comas 2022). `dependence` gives that of pairs of names, from 0 to 1, or what
@@ -80,39 +90,57 @@ class _Finish:
     asked: Asked
     found: Searched
     clock: Clock
+    splits: dict[tuple[Choice, Partition], Split] = field(default_factory=dict)
 
     def design(self) -> Design:
         """The best of all that were split to the end, whatever the search held to be best."""
-        choice = Choice.of(self.asked.variants()[0][0], self.asked.max_cells)
+        choice = self.found.choice
         together, basis = dependence_of(choice, self.asked.dependence)
+        compared = {ALONE: choice.alone, DEPENDENCE: together}
         stated = stated_partition(choice, self.asked.problem)
-        alone = self._best(choice, choice.alone)
-        splits = {
-            EVEN: even_split(partial(choice.with_partition, choice.alone)),
-            ALONE: alone,
-            DEPENDENCE: alone if together == choice.alone else self._best(choice, together),
-        }
         if stated is not None:
-            splits[STATED] = self._best(choice, stated)
-        rivals = [split for name, split in splits.items() if name not in {EVEN, DEPENDENCE}]
-        chosen = self._chosen(rivals)
+            compared[STATED] = stated
+        # what a dependence says of data must not choose, not even by the time that it takes: it comes last
+        last = [] if self.asked.dependence is None else [DEPENDENCE]
+        first = self._candidate()
+        names = [name for name in compared if name not in last]
+        found = {
+            name: self._best(choice, compared[name], len(compared) - done)
+            for done, name in enumerate([*names, *last])
+        }
+        chosen = self._chosen([*first, *(found[name] for name in names)])
         assert chosen.allocation is not None
         question = chosen.allocation.question
-        splits |= {CHOSEN_EVEN: even_split(lambda: question), CHOSEN: chosen}
+        splits = {
+            EVEN: even_split(partial(choice.with_partition, choice.alone)),
+            **{name: found[name] for name in compared},
+            CHOSEN_EVEN: even_split(lambda: question),
+            CHOSEN: chosen,
+        }
         return self._told(splits, chosen.allocation, basis)
 
-    def _best(self, choice: Choice, partition: Partition) -> Split:
-        """The best split of a partition, in a share of the time that is left."""
-        left = self.clock.left()
-        limit = None if math.isinf(left) else max(left / 2, 0.05)
-        return best_split(partial(choice.with_partition, partition), self.asked.gap, limit)
+    def _best(self, choice: Choice, partition: Partition, parts: int) -> Split:
+        """The best split of a partition, in one of so many parts of the time that is left."""
+        key = (choice, partition)
+        if key not in self.splits:
+            left = self.clock.left()
+            terms = Terms(self.asked.gap, None if math.isinf(left) else left / parts, self._known(*key))
+            self.splits[key] = best_split(partial(choice.with_partition, partition), terms)
+        return self.splits[key]
+
+    def _known(self, choice: Choice, partition: Partition) -> Tried | None:
+        """What the search knows of it."""
+        candidates = {(one.choice, one.tried.partition): one.tried for one in self.found.candidates}
+        own = self.found.known.get(partition) if choice is self.found.choice else None
+        return candidates.get((choice, partition), own)
+
+    def _candidate(self) -> list[Split]:
+        """The best candidate that can be rounded, in half of the time that is left; none where none can."""
+        splits = (self._best(one.choice, one.tried.partition, 2) for one in self.found.candidates)
+        return list(itertools.islice((split for split in splits if split.allocation is not None), 1))
 
     def _chosen(self, rivals: Sequence[Split]) -> Split:
-        """The best of the candidates that can be rounded, and of the rivals."""
-        for candidate in self.found.candidates:
-            split = self._best(candidate.choice, candidate.tried.partition)
-            if split.allocation is not None:
-                return reduce(lambda best, one: one if one.is_better(best) else best, rivals, split)
+        """The best of all, the first of equals."""
         best = reduce(lambda best, one: one if one.is_better(best) else best, rivals)
         if best.allocation is None:
             raise NotSolvedError(
@@ -124,6 +152,8 @@ class _Finish:
     def _told(self, splits: Mapping[str, Split], chosen: Allocation, basis: str) -> Design:
         problem, alone = chosen.question, splits[ALONE].allocation
         bound, gap = self._proved(chosen)
+        best = [name for name in (ALONE, STATED, DEPENDENCE, CHOSEN) if name in splits]
+        ratio_to = next(name for name in best if splits[name].allocation is not None)
         several = len(problem.levels) > 1
         tolerance = max(self.asked.gap, LEVEL_GAP) if several else self.asked.gap
         status: Literal["optimal", "feasible"] = "optimal" if gap <= tolerance else "feasible"
@@ -135,13 +165,16 @@ class _Finish:
             gap_tolerance=tolerance,
             status=status,
             max_cells=self.asked.max_cells,
-            considered=self.found.considered,
+            counts=self.found.considered,
             solved=self.found.solved,
-            alternatives=tuple(as_alternative(name, split, splits[ALONE]) for name, split in splits.items()),
+            alternatives=tuple(
+                as_alternative(name, split, splits[ratio_to].allocation) for name, split in splits.items()
+            ),
             clusters=losses.joined(chosen, self.asked.n),
             members=losses.members(chosen, alone, self.asked.n),
             moments=losses.moments(chosen, alone),
             groupings=groupings_of(problem),
+            ratio_to=ratio_to,
             dependence=basis,
             n=self.asked.n,
             seconds=self.clock.seconds,

@@ -16,6 +16,8 @@ from budget_opt.tables.rows import Rows
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from budget_opt.api.design.considered import Considered
+
 EVEN = "no clusters, even split"
 ALONE = "no clusters, best split"
 DEPENDENCE = "clusters by dependence, best split"
@@ -29,10 +31,11 @@ class Alternative:
     """One way to spend the budget: clusters and groupings by name, with a split.
 
     `value` is the objective with the lambda that the sampler implements, `bound` that of a best split with
-    these clusters, None where there is none. `ratio` is the value over that of the best split without
-    clusters, `variance` the sum of weight x variance x variance inflation over the weighted moments, None
-    where one of them is not released. `broken` names floors and ceilings that the split does not keep. `why`
-    says what is in the way where there is no split. `seconds` are those of its split alone.
+    these clusters, None where there is none. `ratio` is the value over that of `Design.ratio_to`, `variance`
+    the sum of weight x variance x variance inflation over the weighted moments, None where one of them is not
+    released; each inflation is divided by what groupings leave (`losses.inflation_of`). `broken` names floors
+    and ceilings that the split does not keep. `why` says what is in the way where there is no split.
+    `seconds` are those of its split alone.
     """
 
     name: str
@@ -84,7 +87,8 @@ class Member:
 
     `epsilon` (nats) is the cluster's: a change of this attribute alone now costs all of it. `retention` and
     `variance_inflation` are those of the attribute's own marginal, under stated or uniform shares
-    (DESIGN 2.3); `records` is what n records are worth for it, None without an n. The fields `…_alone` are
+    (DESIGN 2.3), the latter divided by what its groupings leave; `records` is what n records are worth for
+    it, None without an n. The fields `…_alone` are
     None where there is no split without clusters, an inflation also where the attribute is not released.
     """
 
@@ -116,6 +120,8 @@ class Joined:
 class DesignedMoment:
     """A moment without clusters and as chosen: retention and variance inflation.
 
+    The inflation is that of the moment of the declared scores: it is divided by what groupings leave, so that
+    fine and coarse categories compare (`losses.inflation_of`).
     Where it `touches_twice`, two of its attributes are in one cluster: the retention is the factor on the
     function of the cluster (DESIGN 2.9).
     """
@@ -137,9 +143,10 @@ class Design(Rows):
     `problem` has them, and `allocation` is its solution. No partition into clusters of at most `max_cells`
     joint categories, with none of the groupings that are candidates, has a split that passes `bound`, which
     is proved; `relative_gap` is |bound - value| / |value|, both at lambda(epsilon). `status` is `optimal`
-    where that is at most `gap_tolerance`. `considered` is the number of partitions, all groupings together,
-    None where they were too many to list; `solved` is how many had to be solved. `dependence` says what the
-    clusters by dependence are made from.
+    where that is at most `gap_tolerance`. `counts` says how many partitions and groupings there are, and
+    `solved` how many of them had to be solved. `ratio_to` names the alternative that the ratios are to: the
+    best split without clusters, where there is one. `dependence` says what the clusters by dependence are
+    made from; where it was given they may be better than the choice, which does not rest on it.
     """
 
     problem: Problem
@@ -149,13 +156,14 @@ class Design(Rows):
     gap_tolerance: float
     status: Literal["optimal", "feasible"]
     max_cells: int
-    considered: int | None
+    counts: Considered
     solved: int
     alternatives: tuple[Alternative, ...]
     clusters: tuple[Joined, ...]
     members: tuple[Member, ...]
     moments: tuple[DesignedMoment, ...]
     groupings: Mapping[str, str]
+    ratio_to: str
     dependence: str
     n: float | None
     seconds: float
@@ -164,6 +172,11 @@ class Design(Rows):
     def value(self) -> float | None:
         """The objective of the chosen design, with the lambda that the sampler implements."""
         return self.allocation.objective.value
+
+    @property
+    def considered(self) -> int | None:
+        """How many partitions there are under one combination of groupings; None where too many to list."""
+        return self.counts.partitions
 
     @property
     def minimized(self) -> bool:
@@ -211,11 +224,15 @@ class Design(Rows):
             "relative_gap": _finite(self.relative_gap),
             "gap_tolerance": self.gap_tolerance,
             "max_cells": self.max_cells,
-            "partitions": self.considered,
+            "partitions": self.counts.partitions,
+            "partitions_that_differ": self.counts.distinct,
+            "combinations_of_groupings": self.counts.groupings,
+            "designs": self.counts.designs,
             "solved": self.solved,
             "clusters": [{**asdict(one), "members": list(one.members)} for one in self.clusters],
             "groupings": dict(self.groupings),
             "alternatives": [one.to_dict() for one in self.alternatives],
+            "ratio_to": self.ratio_to,
             "lost": list(self.lost),
             "members": [asdict(one) for one in self.members],
             "moments": [asdict(one) for one in self.moments],

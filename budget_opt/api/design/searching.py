@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from budget_opt.api.design.asking import Asked, dependence_of, stated_partition
+from budget_opt.api.design.considered import Considered, considered
 from budget_opt.certificate.convex import in_objective_unit
 from budget_opt.errors import Infeasibility, InfeasibleError, NotSolvedError
 from budget_opt.model.grouping import Grouping
@@ -44,12 +45,17 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """Candidates, the best first, and the bound of the scores of all designs; `considered` as in `Design`."""
+    """Candidates, the best first, and the bound of the scores of all designs; `considered` as in `Design`.
+
+    `choice` is that of the problem's own groupings, and `known` what was solved of it.
+    """
 
     candidates: tuple[Candidate, ...]
     bound: float
-    considered: int | None
+    considered: Considered
     solved: int
+    choice: Choice
+    known: Mapping[Partition, Tried]
 
 
 _KEPT = 8
@@ -82,18 +88,19 @@ def searched(asked: Asked, clock: Clock, progress: Callback | None) -> Searched:
             _look_at_needs(run, asked)
         runs.append(run)
         best = max(best, run.found.best.score)
-        if part.interrupted:
+        if part.interrupted or (clock.left() <= 0 and best > _NO_SPLIT):
             break
     if best == _NO_SPLIT:
-        raise _nothing(asked, runs)
-    # after Ctrl-C: what was not looked at
+        raise _nothing(asked, runs, all_seen=len(runs) == len(variants))
+    # after Ctrl-C or at the time limit: what was not looked at
     left_out = [trivial_bound(Choice.of(problem, asked.max_cells)) for problem, _ in variants[len(runs) :]]
-    counts = [None for _ in left_out] + [run.found.listed for run in runs]
     return Searched(
         _candidates(runs),
         max(*(run.found.bound for run in runs), *left_out, best),
-        None if None in counts else sum(count for count in counts if count is not None),
+        considered([run.found for run in runs], len(variants)),
         sum(run.found.solved for run in runs),
+        runs[0].choice,
+        runs[0].search.known,
     )
 
 
@@ -146,8 +153,11 @@ def _look_at_needs(run: _Run, asked: Asked) -> None:
         run.found = search.run([need.best.partition], in_vain=True)
 
 
-def _nothing(asked: Asked, runs: Sequence[_Run]) -> InfeasibleError | NotSolvedError:
-    """Why there is no design: what the best would need, and what all need at least."""
+def _nothing(asked: Asked, runs: Sequence[_Run], *, all_seen: bool) -> InfeasibleError | NotSolvedError:
+    """Why there is no design: what the best would need, and what all need at least.
+
+    Nothing is proved unless `all_seen`: every combination of groupings was looked at.
+    """
     total = asked.problem.total_epsilon
     needs = [(run.choice, run.need) for run in runs if run.need is not None]
     if not needs:
@@ -158,7 +168,7 @@ def _nothing(asked: Asked, runs: Sequence[_Run]) -> InfeasibleError | NotSolvedE
     choice, need = max(needs, key=lambda pair: pair[1].best.score)
     bound, least = -max(one.bound for _, one in needs), -need.best.score
     within = f"no partition into clusters of at most {asked.max_cells} joint categories"
-    if all(run.found.bound == _NO_SPLIT for run in runs):
+    if all_seen and all(run.found.bound == _NO_SPLIT for run in runs):
         if math.isinf(least) or total is None:
             return InfeasibleError(
                 f"{within} has a split that keeps all floors, ceilings, pins, bounds and groups, whatever "

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from budget_opt.api.design.result import Alternative, Design, DesignedMoment, Member
+from budget_opt.allocation.merging import grouping_sentences, retention_heading
+from budget_opt.allocation.show import distortion_lines
+from budget_opt.api.design.result import ALONE, Alternative, Design, DesignedMoment, Member
 from budget_opt.api.wording import listed
 from budget_opt.model.by_moment import told_apart
 from budget_opt.tables.printing import NOTHING, percent, text_table
@@ -17,11 +19,13 @@ from budget_opt.tables.wide import Column, WideTable
 def renderable(design: Design) -> RenderableType:
     """The answer, the alternatives, retentions, members, and what is lost."""
     parts: list[RenderableType] = [Text(line) for line in _answer(design)]
-    parts.append(_alternatives(design.alternatives))
+    parts += [_alternatives(design.alternatives), *(Text(line) for line in _beside(design))]
     parts.append(_moments(design, design.moments))
     if design.members:
         parts.append(_members(design.members, with_n=design.n is not None))
-    parts += [Text(line) for line in (*design.lost, _basis(design))]
+    merging = [f"{one}." for one in grouping_sentences(design.problem.attributes)]
+    held = [f"{one}." for one in distortion_lines(design.allocation)]
+    parts += [Text(line) for line in (*design.lost, *held, *merging, _basis(design))]
     return Group(*parts)
 
 
@@ -32,9 +36,8 @@ def _answer(design: Design) -> list[str]:
     ]
     lines += [f"{name} in coarser categories: {grouping}" for name, grouping in design.groupings.items()]
     value = "undefined" if design.value is None else f"{design.value:.6g}"
-    among = f"among all {design.considered:,} partitions" if design.considered else "over all partitions"
     lines.append(
-        f"{design.problem.objective} {value}, bound {design.bound:.6g} {among} with at most "
+        f"{design.problem.objective} {value}, bound {design.bound:.6g} {design.counts} with at most "
         f"{design.max_cells} joint categories in a cluster: {design.status}, relative gap "
         f"{design.relative_gap:.2g}"
     )
@@ -56,6 +59,14 @@ def _alternatives(alternatives: Sequence[Alternative]) -> RenderableType:
     return text_table(headings, rows)
 
 
+def _beside(design: Design) -> list[str]:
+    """Why an alternative has no split, and what the ratios are to where there is none without clusters."""
+    lines = [f"{one.name}: {one.why}" for one in design.alternatives if one.why is not None]
+    if design.ratio_to != ALONE:
+        lines.append(f"The ratios are to: {design.ratio_to}.")
+    return lines
+
+
 def _broken(one: Alternative) -> str:
     return f"no: {listed(one.broken)}" if one.broken else "impossible"
 
@@ -64,7 +75,7 @@ def _moments(design: Design, moments: Sequence[DesignedMoment]) -> RenderableTyp
     marks = [" *" if one.touches_twice else "" for one in moments]
     labels = [label + mark for label, mark in zip(told_apart(design.problem.moments), marks, strict=True)]
     return WideTable(
-        Column("retention of", labels),
+        Column(f"{retention_heading(design.allocation.moments)} of", labels),
         [
             Column("no clusters", [_percent(one.retention_alone) for one in moments]),
             Column("chosen", [percent(one.retention) for one in moments]),

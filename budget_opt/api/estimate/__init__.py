@@ -1,4 +1,8 @@
-"""`bo.estimate`: what a released table still says, with standard errors and intervals."""
+"""`bo.estimate`: what a released table still says, with standard errors and intervals.
+
+Of an attribute with a `grouping` every estimate is of the merged categories, and a note says so: what the
+originals were beyond these was not released, and no interval covers it.
+"""
 
 from budget_opt.api.estimate.counting import count
 from budget_opt.api.estimate.groups import group_means

@@ -29,6 +29,7 @@ def group_means(  # noqa: PLR0913 (each a word that users type)
 ) -> GroupMeans:
     """The original mean of a scored attribute within each category of `by`, randomized or public.
 
+    Of a `grouping` it is of the merged categories, as a note says.
     `.difference("north", "south")` and `.against_rest("north")` compare groups with the covariance of
     their means in the error. A group whose estimated share is not clearly above 0, or whose error is above
     `noise_limit` times half the range of the scores, is withheld, with a note; `NoiseError` where all are.

@@ -27,6 +27,7 @@ def covariance(  # noqa: PLR0913 (each a word that users type)
 ) -> CovarianceMatrix:
     """The original covariance matrix of these attributes, or of all that have scores, with errors.
 
+    Of a `grouping` it is of the merged categories, as a note says.
     Off the diagonal the retention is divided out, or, of members of one cluster, their joint table corrected;
     variances do not follow it (DESIGN 2.2) and come from the corrected marginals, without bias. Entries whose
     error is above `noise_limit` times the largest size there can be are withheld; `NoiseError` where every
@@ -54,6 +55,7 @@ def correlation(  # noqa: PLR0913 (each a word that users type)
 ) -> CorrelationMatrix:
     """The original correlation matrix of these attributes, or of all that have scores, with errors.
 
+    Of a `grouping` it is of the merged categories, as a note says.
     The errors contain those of the corrected variances. An attribute whose corrected variance is not clearly
     above 0 has no correlations, and estimates outside [-1, 1] are flagged, both in `.notes`;
     `.repaired()` is the nearest correlation matrix. Everything else as in `covariance`.

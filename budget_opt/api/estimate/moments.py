@@ -29,6 +29,11 @@ def moment(  # noqa: PLR0913 (each a word that users type)
 ) -> MomentEstimate:
     """The original cross-moment of these attributes (one: its mean), corrected for the randomization.
 
+    Of an attribute with a `grouping` it is the moment of its merged categories, whose scores are the means of
+    those that were merged: `merged` and a note say so. How these differ was not released; where what is
+    related to the attribute differs between them, the moment of the declared scores is another one, and no
+    interval covers it.
+
     `released` is a table, the path of one, or `Counts`. `target` says what the standard error is measured
     from: the `population` (sampling and randomization), or `data` (the value in the original table). `scores`
     gives or replaces f of an attribute, one number a category, and f of a public column of categories, as a

@@ -26,6 +26,7 @@ def regress(  # noqa: PLR0913 (each a word that users type)
 ) -> Regression:
     """The regression of a formula such as "income ~ age + C(region) + I(age**2)" on the originals.
 
+    Of a `grouping` it is of the merged categories, as a note says.
     `released` is a table, a path, or `Counts`. A term is an attribute (its scores; without scores, or in
     C(...), indicators of all categories but the first), a function of one (+ - * / **, comparisons, `log`,
     `exp`, `sqrt`, ...), or a product of such terms (`a:b`, `a*b`); `- 1` leaves the intercept out. Public

@@ -25,6 +25,7 @@ def entropy(
 ) -> StatisticEstimate:
     """The joint entropy of the original attributes, from 0 to the log of the number of their combinations.
 
+    Of a `grouping` it is of the merged categories, as a note says.
     `released` is a table, a path, or `Counts`. `target` says what the error is measured from: the
     `population`, or `data`, the value in the original table. `weight` is the public column of survey
     weights, None for that of the allocation and False for none. The first-order bias of noise and sampling
@@ -108,7 +109,7 @@ def cramers_v(
 ) -> StatisticEstimate:
     """Cramer's V of two original attributes, the root of phi^2 / (min(r_a, r_b) - 1), in 0 .. 1.
 
-    r counts the declared categories. Else as `entropy`.
+    r counts the categories of a report. Else as `entropy`.
     """
     return _pair("Cramer's V", _opened(released, allocation, pair, weight, 2), pair, target, noise_limit)
 
@@ -138,19 +139,20 @@ def independence_test(
     released: Any,
     allocation: Allocation,
     *attributes: str,
-    method: Literal["released", "likelihood", "corrected", "permutation"] = "released",
+    method: Literal["released", "likelihood", "corrected", "permutation"] | None = None,
     weight: str | Literal[False] | None = None,
     permutations: int = 9_999,
     seed: int = 0,
 ) -> IndependenceTest:
     """Are the original attributes independent of each other in the population? Two attributes, or several.
 
+    Merged categories may be independent where the declared ones are not; a note names them.
     `released` (Pearson) and `likelihood` (G^2) test the released table, which is independent if and only if
     the originals are; `corrected` tests the corrected table against the weighted chi-squares of its null;
     `permutation` needs no large counts and draws `permutations` tables with the margins of the released one,
     the same for the same `seed`. One of two attributes may be a public column: a test of homogeneity. Members
     of one cluster are reported together, so that their released table is dependent without the originals:
-    they need `corrected`. With survey weights the null is that of Rao and Scott. `permutations` is 1 to
+    they need `corrected`, which is then the default; else it is `released`. With survey weights the null is that of Rao and Scott. `permutations` is 1 to
     1,000,000, `seed` 0 or more. Raises `InputError`, `DataError`.
     """
     from budget_opt.estimators.statistics import independence

@@ -24,6 +24,7 @@ def table(
 ) -> TableEstimate:
     """The original joint table of these attributes: the share of every combination of their categories.
 
+    Of a `grouping` it is of the merged categories, as a note says.
     `released` is a table, a path, or `Counts`. `method` is "default" (pairs, their maximum-entropy
     completion and the unbiased table, blended: the least error), "unbiased" (standard errors and
     intervals of every cell; cells may be negative), "simplex" (the nearest distribution to it),

@@ -14,10 +14,14 @@ import numpy as np
 
 from budget_opt.allocation import Allocation
 from budget_opt.api.exports.labels import as_text, joint_labels, separator_for
-from budget_opt.api.exports.released import Released, require_small
+from budget_opt.api.exports.released import Released, read_domain, require_small
+from budget_opt.api.wording import listed
 from budget_opt.mechanisms.doubles import nearest_matrix
 from budget_opt.mechanisms.samplers import other_probabilities, truth_probabilities
+from budget_opt.model.attribute import Attribute
 
+_NAMED = 12
+"""Categories that a note names one by one."""
 HEADING = ("attribute", "truth", "report", "probability")
 
 
@@ -35,6 +39,33 @@ def _notes(blocks: Sequence[Released]) -> Iterator[str]:
         if one.is_cluster:
             sign = separator_for(_texts(one)).strip()
             yield f"{one.name} is one variable: its categories are those of the members, with {sign} between"
+    for member in _merged(blocks):
+        yield (
+            f"{member.name} is released in merged categories, {_groups_told(member)}: merge its cells before "
+            f'the matrix is applied; an .npz file has how as "{member.name}: declared" and "merged into"'
+        )
+
+
+def _merged(blocks: Sequence[Released]) -> list[Attribute]:
+    """The attributes whose declared categories are others than those of the matrix."""
+    return [member for one in blocks for member in one.members if member.domain.fine is not None]
+
+
+def _groups_told(attribute: Attribute) -> str:
+    """What every merged category holds: A of A01 and A02; B of B10 and B11."""
+    held: dict[str, list[str]] = {}
+    for fine, coarse in zip(*_merging(attribute, "missing"), strict=True):
+        held.setdefault(coarse, []).append(fine)
+    told = [f"{coarse} of {listed(fine, _NAMED)}" for coarse, fine in held.items()]
+    more = [f"{len(told) - _NAMED:,} more"] if len(told) > _NAMED else []
+    return "; ".join([*told[:_NAMED], *more])
+
+
+def _merging(attribute: Attribute, missing: str = "") -> tuple[list[str], list[str]]:
+    """The declared categories as text, and of each the merged one it goes into."""
+    domain = attribute.domain
+    labels = as_text(domain.labels, missing)
+    return as_text(read_domain(attribute).labels, missing), [labels[code] for code in domain.codes]
 
 
 def archive(blocks: Sequence[Released]) -> bytes:
@@ -42,7 +73,9 @@ def archive(blocks: Sequence[Released]) -> bytes:
 
     The kind stands last, as `numpy.load` would take a name that ends in .npy for that of a file. Categories
     are text as in a CSV release, in the declared order of rows and columns. Of a cluster they are joint ones,
-    "NAME: members" are the names of its columns, and "NAME: labels" their labels in each joint category.
+    "NAME: members" are the names of its columns, and "NAME: labels" their labels in each joint category. Of
+    an attribute, also a member, whose categories are merged, "NAME: declared" are the categories of cells,
+    and "NAME: merged into" the released one of each.
     """
     arrays = {"attributes": np.array([one.name for one in blocks])}
     for one in blocks:
@@ -54,6 +87,10 @@ def archive(blocks: Sequence[Released]) -> bytes:
             places = np.unravel_index(np.arange(one.block.cardinality), one.block.shape)
             columns = [np.array(labels)[place] for labels, place in zip(texts, places, strict=True)]
             arrays[f"{one.name}: labels"] = np.column_stack(columns)
+    for member in _merged(blocks):
+        declared, into = _merging(member)
+        arrays[f"{member.name}: declared"] = np.array(declared)
+        arrays[f"{member.name}: merged into"] = np.array(into)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, array in arrays.items():

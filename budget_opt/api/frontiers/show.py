@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from budget_opt.api.needs import demanding, possible_end
+from budget_opt.api.wording import listed
 from budget_opt.errors import InfeasibleError
 from budget_opt.model.arrays import MINIMIZED
 from budget_opt.tables.printing import percent
@@ -52,6 +53,11 @@ def sentences(frontier: Frontier) -> list[str]:
         for point in frontier.points
         if point.status == "not solved"
     ]
+    if clusters := [block.name for block in frontier.problem.blocks if block.is_cluster]:
+        lines.append(
+            f"all of this is with these clusters: {listed(clusters)}. Where another number is chosen, other "
+            "clusters may be better: give design the problem with that number"
+        )
     if not frontier.complete:
         lines.append("ended early: these are the points so far, each with the gap that is proved of it")
     return lines

@@ -96,7 +96,8 @@ class Outer:
 
 def outer_maxima(problem: OuterProblem, passes: int = _PASSES) -> Outer:
     """The maxima at the best price found."""
-    gain = np.abs(problem.psi.c) + np.abs(problem.psi.d) + problem.psi.d2
+    # no lambda is above `high`, which is far below 1 where the budget is
+    gain = (np.abs(problem.psi.c) + np.abs(problem.psi.d) + problem.psi.d2) * problem.psi.high
     least_price = _SMALLEST * np.max(gain, axis=0) / np.maximum(problem.limit, 1e-300) + 1e-200
     price = np.maximum(problem.price, least_price)
     low, high = problem.psi.low, problem.psi.high

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array, hstack
+from scipy.special import logsumexp
 
 from budget_opt.certificate.box import budget_rows
 from budget_opt.certificate.dual import unit as size_of_objective
@@ -23,7 +24,9 @@ from budget_opt.mechanisms import logit
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import Arrays, BoolArray, FloatArray, IntArray
 from budget_opt.model.objectives import log_retentions
-from budget_opt.model.objectives import value as objective_value
+
+_LARGEST = 650.0
+"""Of a logarithm: beyond, what a lost moment would add to a sum of next to nothing is large enough."""
 
 
 @dataclass(frozen=True)
@@ -118,12 +121,20 @@ def _gradient(arrays: Arrays, epsilon: FloatArray, gain: FloatArray, unit: Float
 
 
 def _sum_gradient(arrays: Arrays, epsilon: FloatArray, gain: FloatArray, unit: FloatArray) -> FloatArray:
-    """d log F by logit lambda; by epsilon where that is 0, where a moment counts if all others are kept."""
+    """d log F by logit lambda; by epsilon where that is 0, where a moment counts if all others are kept.
+
+    Where no moment is kept at all, log F is -inf; these are the slopes of F then, up to a common factor.
+    """
     log_kept = rr.log_retention(epsilon, arrays.cardinality)
     nothing = epsilon == 0
     lost = arrays.incidence @ nothing.astype(np.float64)
     others = arrays.incidence @ np.where(nothing, 0.0, log_kept)
-    share = arrays.weight * np.exp(others) / objective_value(arrays, epsilon)
+    with np.errstate(divide="ignore"):  # a weight of 0 is a term of 0
+        terms = np.log(arrays.weight) + others
+    counted = terms[lost == 0]
+    # F itself may be below every double where its logarithm is not
+    size = float(logsumexp(counted if np.any(counted > -np.inf) else terms))
+    share = np.exp(np.minimum(terms - size, _LARGEST))
     whole = arrays.incidence.T @ np.where(lost == 0, share, 0.0)
     one_short = arrays.incidence.T @ np.where(lost == 1, share, 0.0)
     gradient: FloatArray = np.where(

@@ -108,7 +108,8 @@ def by_first_order(
     most = np.min(np.where(can_fall, pull_high * steep_high, np.inf), axis=0) * (1 + _OUTWARD)
     least = np.max(np.where(can_rise, pull_low * steep_low, 0.0), axis=0) * (1 - _OUTWARD)
     # whoever is above its lower bound gains at least the price at the margin
-    needed = np.divide(r * least, pull_high, out=np.full_like(pull_high, np.inf), where=pull_high > 0)
+    with np.errstate(over="ignore"):  # infinity is what a pull of next to nothing needs, as one of 0 does
+        needed = np.divide(r * least, pull_high, out=np.full_like(pull_high, np.inf), where=pull_high > 0)
     needed = needed * (1 - _OUTWARD)
     peak = r**2 / (4.0 * (r - 1.0))
     told = ~under_floor & (needed > 0)

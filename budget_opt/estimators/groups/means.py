@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from budget_opt.estimators.groups.result import GroupMean, GroupMeans
 from budget_opt.estimators.intervals.chance_events import behind, chance_events, degrees_of, few_note
 from budget_opt.estimators.intervals.errors_of_means import require_rows
 from budget_opt.estimators.intervals.noise_limit import require_noise_limit, require_signal
+from budget_opt.estimators.intervals.score_ranges import range_notes
 from budget_opt.estimators.moments.designs import Design
 from budget_opt.estimators.moments.usefulness import usefulness
 from budget_opt.estimators.releases.counting import Counts
@@ -24,6 +25,7 @@ from budget_opt.estimators.releases.counting import Counts
 CLEARLY = 3.0
 """Standard errors above 0 that a group's share must be: nearer to 0 no interval of its mean covers."""
 MOST_GROUPS = 300
+_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class _Means:
     degrees: FloatArray
     behind: FloatArray
     origin: float
+    ends: tuple[float, float]
+    """The least and the largest score."""
 
 
 def means_by_group(
@@ -84,14 +88,12 @@ def means_by_group(
         degrees_of(events, rows),
         behind(events, rows, kept_of_both, target),
         design.origin,
+        (design.origin + float(design.scores.min()), design.origin + float(design.scores.max())),
     )
     names = [*labels, *(f"all but {label}" for label in labels)]
     estimates = [_mean(made, design.name, name, place) for place, name in enumerate(names)]
     kept = tuple(one if isinstance(one, GroupMean) else None for one in estimates)
     r = len(labels)
-    few = tuple(
-        f"{name}: {note}" for name, one in zip(labels, kept[:r], strict=True) if one for note in one.notes
-    )
     reasons = tuple(one for one in estimates[:r] if isinstance(one, str))
     if not any(kept[:r]):
         _refuse(made, design.name, group.name, r)
@@ -104,7 +106,7 @@ def means_by_group(
         covariance=_of(made)[: 2 * r, : 2 * r],
         n=counts.n,
         target=target,
-        notes=(*reasons, *few),
+        notes=(*reasons, *_notes_of(labels, kept[:r])),
     )
 
 
@@ -150,7 +152,7 @@ def _mean(made: _Means, attribute: str, name: str, place: int) -> GroupMean | st
     degrees = float(made.degrees[place])
     inflation = float(numbers.inflations[place])
     effective = made.effective / inflation if math.isfinite(inflation) else None
-    return GroupMean(
+    found = GroupMean(
         label=f"mean of {attribute} in {name}",
         value=made.origin + float(numbers.means[place]),
         standard_error=math.sqrt(variance),
@@ -165,6 +167,18 @@ def _mean(made: _Means, attribute: str, name: str, place: int) -> GroupMean | st
         share_error=relative * share,
         errors=(variance, float(_of(made)[place, k + place]), relative**2),
     )
+    return replace(found, notes=(*found.notes, *range_notes(found, *made.ends)))
+
+
+def _notes_of(groups: Sequence[str], means: Sequence[GroupMean | None]) -> Iterator[str]:
+    """Every note of a group once, with all groups whose it is."""
+    found: dict[str, list[str]] = {}
+    for name, mean in zip(groups, means, strict=True):
+        for note in () if mean is None else mean.notes:
+            found.setdefault(note, []).append(name)
+    for note, names in found.items():
+        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+        yield f"{', '.join(names[:_NAMED])}{more}: {note}"
 
 
 def _refuse(made: _Means, attribute: str, by: str, groups: int) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from budget_opt.allocation.merging import estimate_notes
 from budget_opt.errors import InputError
 from budget_opt.estimators.bootstrap.asked import HOW, single_rows
 from budget_opt.estimators.groups.functions import group_means_of_cells
 from budget_opt.estimators.groups.means import means_by_group, with_replicates
-from budget_opt.estimators.groups.result import GroupMeans, group_names
+from budget_opt.estimators.groups.result import GroupMean, GroupMeans, group_names
 from budget_opt.estimators.moments.designs import designs_of
 from budget_opt.estimators.moments.options import MomentOptions
 from budget_opt.estimators.releases.released import open_released
@@ -33,10 +34,20 @@ def group_means(
     found = means_by_group(
         opened.counts(by, attribute), group, design, names, options.target, options.noise_limit
     )
-    found = replace(found, labels=labels, notes=(*found.notes, *opened.notes))
+    found = replace(found, labels=labels, notes=(*found.notes, *opened.notes_of(by, attribute)))
+    found = _noted(found, estimate_notes(opened.merged(by, attribute)))
     if options.bootstrap is None:
         return found
     errors = options.bootstrap.errors(
         group_means_of_cells, opened.cells(by, attribute), [group, design], options.target
     )
     return with_replicates(found, errors, HOW[options.target])
+
+
+def _noted(found: GroupMeans, notes: tuple[str, ...]) -> GroupMeans:
+    """The same, where each mean says this of itself as well."""
+
+    def each(means: tuple[GroupMean | None, ...]) -> tuple[GroupMean | None, ...]:
+        return tuple(one and replace(one, notes=(*one.notes, *notes)) for one in means)
+
+    return replace(found, means=each(found.means), rests=each(found.rests)) if notes else found

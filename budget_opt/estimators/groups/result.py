@@ -215,6 +215,7 @@ class GroupMeans(Rows):
             first=first,
             second=second,
             correlation=correlation,
+            notes=tuple(note for note in first.notes if note in self.notes),  # what holds for all groups
         )
 
 

@@ -102,7 +102,7 @@ def share_of(
         target=target,
         raw=float(inside.raw[0]),
         effective_n=spread / variance if spread > 0 and variance > 0 else None,
-        notes=tuple(note for note, holds in odd.items() if holds),
+        notes=(*(note for note, holds in odd.items() if holds), *counts.notes),
         cell=errors,
     )
 
@@ -139,6 +139,7 @@ def conditional_share(
         raw=raw_a / raw_b if raw_b > 0 else None,
         parts=(a, b),
         covariance=covariance,
+        notes=counts.notes,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from budget_opt.allocation.merging import estimate_notes
 from budget_opt.errors import InputError
 from budget_opt.estimators.bootstrap.asked import HOW, Bootstrap, single_rows
 from budget_opt.estimators.channels import FloatArray
@@ -51,7 +52,9 @@ def _estimated(
 ) -> MatrixT:
     cells = opened.cells(*(design.name for design in designs))
     found = made(compacted(cells, designs), designs, options.target, options.noise_limit)
-    found = replace(found, notes=(*found.notes, *opened.notes))
+    names = [design.name for design in designs]
+    merged = {one.name: note for one in opened.merged(*names) for note in estimate_notes([one])}
+    found = replace(found, merged=merged, notes=(*found.notes, *opened.notes_of(*names)))
     return _drawn_again(found, statistic, cells, designs, options.bootstrap)
 
 

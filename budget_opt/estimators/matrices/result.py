@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -49,7 +49,8 @@ class PairMatrix(Rows):
     inflations), and the estimated mean squared errors of the corrected and of the raw entry. NaN where an
     entry is withheld or not defined, which `notes` explain. Where few rows or chance events stand
     `behind` an error, the interval is of Student's t with so many `degrees`, infinite elsewhere (see
-    `chance_events`). `bootstrap` holds the errors of the replicates that were asked for, shape (B, d, d).
+    `chance_events`). `merged` has the note of each attribute that is released in merged categories: all
+    numbers are of these. `bootstrap` holds the errors of the replicates that were asked for, shape (B, d, d).
     """
 
     attributes: tuple[str, ...]
@@ -66,6 +67,7 @@ class PairMatrix(Rows):
     degrees: FloatArray | None = None
     bootstrap: FloatArray | None = None
     bootstrap_how: str = ""
+    merged: Mapping[str, str] = field(default_factory=dict)
     kind: Literal["estimated"] = "estimated"
 
     title: ClassVar[str] = "matrix"
@@ -184,7 +186,9 @@ class PairMatrix(Rows):
         }
 
     def _notes_of(self, a: int, b: int) -> tuple[str, ...]:
-        return () if self.behind is None else few_note(float(self.behind[a, b]))
+        few = () if self.behind is None else few_note(float(self.behind[a, b]))
+        names = dict.fromkeys((self.attributes[a], self.attributes[b]))
+        return (*few, *(self.merged[name] for name in names if name in self.merged))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -26,6 +26,7 @@ from budget_opt.estimators.intervals.errors_of_means import (
     require_rows,
     sampling_factor,
 )
+from budget_opt.estimators.intervals.score_ranges import range_notes
 from budget_opt.estimators.moments.designs import Design, require_products_in_range
 from budget_opt.estimators.moments.inside_clusters import moment_inside
 from budget_opt.estimators.moments.of_two import of_two
@@ -88,7 +89,7 @@ def moment_from_cells(cells: Cells, designs: Sequence[Design], target: Target) -
         raw, value = (designs[0].origin + mean for mean in (spreads[0].raw_mean, spreads[0].mean))
         deviation = spreads[0].mean - designs[0].background_mean
     names = tuple(design.name for design in designs)
-    return MomentEstimate(
+    estimate = MomentEstimate(
         label=" x ".join(names),
         attributes=names,
         value=value,
@@ -103,6 +104,10 @@ def moment_from_cells(cells: Cells, designs: Sequence[Design], target: Target) -
         of_two=share,
         notes=(*_notes(spreads), *few_note(evidence.behind)),
     )
+    if order > 1:
+        return estimate
+    ends = (designs[0].origin + float(end) for end in (designs[0].scores.min(), designs[0].scores.max()))
+    return replace(estimate, notes=(*estimate.notes, *range_notes(estimate, *ends)))
 
 
 def _of_members(

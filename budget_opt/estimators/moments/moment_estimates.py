@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from budget_opt.allocation.merging import AS_RELEASED
 from budget_opt.estimators.estimate import MomentEstimate, Target, circumstances, normal_quantile, sentence
 from budget_opt.estimators.number_texts import estimates_columns
 from budget_opt.tables.printing import plain_text
@@ -72,7 +73,8 @@ class MomentEstimates(Rows, Sequence[MomentEstimate]):
         from budget_opt.tables.wide import Column, WideTable
 
         first = Column("moment", [moment.label for moment in self.moments])
-        columns = estimates_columns("corrected", self.rows(level), level, retention=True)
+        heading = AS_RELEASED if any(moment.merged for moment in self.moments) else "retention"
+        columns = estimates_columns("corrected", self.rows(level), level, retention=heading)
         told = (circumstances(self.n, self.target), *map(sentence, self.notes))
         return Group(WideTable(first, columns), *map(Text, told))
 

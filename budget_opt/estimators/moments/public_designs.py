@@ -81,14 +81,17 @@ def told_apart_from_categories(numbers: Collection[str]) -> Iterator[None]:
     try:
         yield
     except DataError as failure:
-        if failure.column not in numbers:
+        if failure.column is None or failure.column not in numbers:
             raise
-        way_out = (
-            f'If {failure.column!r} holds categories, give the scores of its values: {{"first": 0, ...}}.'
-        )
+        way_out = f"If {failure.column!r} holds categories, give {_stated(failure.column)}."
         raise DataError(
             f"{failure}\n  {way_out}", column=failure.column, count=failure.count, rows=failure.rows
         ) from None
+
+
+def _stated(name: str) -> str:
+    """How scores of a public column's values are given."""
+    return f'scores={{"{name}": {{"first": 0, "second": 1}}}}, a number a value'
 
 
 def _public(name: str, f: FloatArray) -> Design:
@@ -102,7 +105,7 @@ def _scores_by_value(name: str, labels: Sequence[Label | None], given: object) -
     if not isinstance(given, Mapping):
         raise InputError(
             f"scores: those of the public column {name!r} are {shown(given)}, must map values to numbers, "
-            f'like {{"{name}": {{"first": 0, "second": 1}}}}: nothing declares in which order they come.'
+            f"like {_stated(name)}: nothing declares in which order they come."
         )
     known = {(type(value), value): score for value, score in given.items()}
     unknown = sum((type(label), label) not in known for label in labels)

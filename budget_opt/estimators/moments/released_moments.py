@@ -62,7 +62,9 @@ def moments(
                 _value, cells, designs, options.target, np.array([estimate.value])
             )
             estimate = replace(estimate, bootstrap=replicates)
-        found.append(replace(estimate, notes=(*estimate.notes, *opened.notes)))
+        merged = tuple(one.name for one in opened.merged(*asked.names))
+        notes = (*estimate.notes, *opened.notes_of(*asked.names))
+        found.append(replace(estimate, merged=merged, notes=notes))
     return MomentEstimates(
         moments=tuple(found), n=opened.n, target=options.target, weighted_by=opened.weighted_by
     )

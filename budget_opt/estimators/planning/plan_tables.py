@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from budget_opt.allocation.merging import OF_MERGED, RETENTION, is_merged, retention_heading
 from budget_opt.tables.printing import percent
 
 if TYPE_CHECKING:
@@ -41,7 +42,13 @@ def assumptions(plan: Plan) -> tuple[str, ...]:
     basis = basis_in_words(moment.basis for moment in plan.moments)
     guessed = any(moment.guess is not None for moment in plan.moments)
     link = "no link between the attributes beyond the guess" if guessed else "no link between the attributes"
-    return (basis, link, "large samples")
+    merged = {name for one in plan.allocation.moments if one.detail < 1 for name in one.attributes}
+    lost = [one.name for one in plan.allocation.attributes if one.name in merged and is_merged(one.declared)]
+    told = (
+        f"errors and guesses {OF_MERGED} of {' and '.join(lost)}, while retentions count what merging leaves "
+        "of their scores"
+    )
+    return (basis, link, "large samples", *([told] if lost else []))
 
 
 def basis_in_words(bases: Iterable[str]) -> str:
@@ -54,14 +61,15 @@ def _table(plan: Plan, columns: Sequence[Column]) -> Table:
     table = Table(box=box.SIMPLE, pad_edge=False)
     table.add_column("moment", overflow="fold")
     for heading, _ in columns:
-        table.add_column(heading, justify="right")
+        shown = retention_heading(plan.allocation.moments) if heading == RETENTION else heading
+        table.add_column(shown, justify="right")
     for moment in plan.moments:
         table.add_row(Text(moment.label), *(cell(moment) for _, cell in columns))
     return table
 
 
 _ERRORS: tuple[Column, ...] = (
-    ("retention", lambda moment: percent(moment.retention)),
+    (RETENTION, lambda moment: percent(moment.retention)),
     ("effective n", lambda moment: _count(moment.effective_n)),
     ("error", lambda moment: _number(moment.relative_error)),
     ("from the data", lambda moment: _number(moment.relative_error_data)),

@@ -27,6 +27,7 @@ from budget_opt.estimators.regression.slopes import (
 )
 from budget_opt.estimators.regression.symmetric import least_eigenvalue, solvable, solved
 from budget_opt.estimators.regression.terms import function_of, refused
+from budget_opt.estimators.regression.untold import untold
 from budget_opt.model.formulas.factor import FormulaError
 
 METHOD = (
@@ -127,9 +128,9 @@ def _require_definite(matrix: FloatArray, basis: Basis, opened: Opened) -> None:
             f"formula: {opened.formula!r} has a column that is a sum of multiples of others. Leave one out."
         )
     raise NoiseError(
-        "columns of the regression: their corrected moment matrix is not positive definite (least eigenvalue "
-        f"{least:.3g}, their variances scaled to 1): the noise hides what tells them apart, or one is a sum "
-        f"of multiples of others. {WAY_OUT}",
+        f"columns of the regression: {untold(opened, matrix)}. Their corrected moment matrix is not positive "
+        f"definite (least eigenvalue {least:.3g}, their variances scaled to 1): the noise hides what tells "
+        f"them apart, or one is a sum of multiples of others. {WAY_OUT}",
         what="columns of the regression",
         standard_error=math.inf,
         limit=0.0,

@@ -90,7 +90,8 @@ def opened(
     channels = tuple(channel for _, channel, _ in columns.values())
     codes = tuple(code for _, _, code in columns.values())
     cells = compacted(Cells(codes, release.rows, release.weights, release.squares), channels)
-    return Opened(formula, model, columns_of(model, axes, formula), axes, channels, cells, release.notes)
+    notes = release.notes_of(*model.attributes)
+    return Opened(formula, model, columns_of(model, axes, formula), axes, channels, cells, notes)
 
 
 def model_of(formula: str, names: Sequence[str], *, categories: bool) -> Model:

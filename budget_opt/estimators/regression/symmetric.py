@@ -46,6 +46,12 @@ def solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.lstsq(matrix, right, rcond=None)[0], dtype=np.float64)
 
 
+def least_direction(matrix: FloatArray) -> FloatArray:
+    """The eigenvector of the least eigenvalue, the diagonal, which must be positive, scaled to 1."""
+    scale = np.sqrt(np.diag(matrix))
+    return np.asarray(np.linalg.eigh(matrix / np.outer(scale, scale))[1][:, 0], dtype=np.float64)
+
+
 def least_eigenvalue(matrix: FloatArray) -> float:
     """Of the matrix with its diagonal scaled to 1; 0 where that is not positive."""
     diagonal = np.diag(matrix)

@@ -95,7 +95,7 @@ def _columns_of(model: Model, axes: Mapping[str, Axis]) -> Columns:
         spanned.add(one)
     references: dict[str, str] = {}
     for term in model.terms:
-        categorical = tuple(factor for factor in term.factors if _is_categorical(factor, axes))
+        categorical = tuple(factor for factor in term.factors if is_categorical(factor, axes))
         numeric = frozenset(term.factors).difference(categorical)
         for full in _codings(categorical, numeric, spanned):
             columns += _expanded(term, full, axes)
@@ -149,7 +149,8 @@ def function_of(factor: Factor, axes: Mapping[str, Axis]) -> FloatArray:
     return values_of(factor, axis.scores)
 
 
-def _is_categorical(factor: Factor, axes: Mapping[str, Axis]) -> bool:
+def is_categorical(factor: Factor, axes: Mapping[str, Axis]) -> bool:
+    """Whether the factor stands for indicators of categories."""
     return is_category_call(factor) or (is_plain(factor) and axes[factor.attributes[0]].scores is None)
 
 
@@ -194,7 +195,7 @@ def _expanded(term: ModelTerm, full: Mapping[Factor, bool], axes: Mapping[str, A
     for factor in term.factors:
         if factor in full:
             choices.append(_indicators(factor, full[factor], axes[factor.attributes[0]]))
-        elif not _is_categorical(factor, axes):
+        elif not is_categorical(factor, axes):
             choices.append([(factor.text, factor.attributes[0], function_of(factor, axes))])
     for chosen in product(*choices):
         functions: dict[str, FloatArray] = {}

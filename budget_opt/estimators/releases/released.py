@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from budget_opt.allocation.merging import estimate_notes, is_merged
 from budget_opt.errors import InputError
 from budget_opt.estimators.channels import Channel, channel_of, uniform
 from budget_opt.estimators.releases.count_checks import require_size
@@ -23,6 +24,7 @@ from budget_opt.estimators.releases.naming import require_distinct, require_know
 from budget_opt.estimators.releases.reading import ReadRows, Wanted, read_rows
 from budget_opt.mechanisms.background_sampler import BackgroundSampler
 from budget_opt.mechanisms.sampler import Sampler
+from budget_opt.model.attribute import Attribute
 from budget_opt.model.domain import Label
 from budget_opt.tables.counting import AnyCodes, IntArray
 from budget_opt.tables.public_columns import SMALLEST_WEIGHT
@@ -71,12 +73,21 @@ class Released:
         known = {one.name: one for one in self.allocation.attributes if one.name in names}
         public = len(known) < len(names)
         digests = () if public else tuple(randomized_as(known[name]) for name in names)
-        notes = tuple(dict.fromkeys((*counted.notes, *self.notes)))
+        notes = tuple(dict.fromkeys((*counted.notes, *self.notes_of(*names))))
         return replace(counted, randomized_as=digests, weighted_by=self.weighted_by, notes=notes)
 
     def channels_of(self, *names: str) -> tuple[Channel, ...]:
         """The channels of these attributes, in this order."""
         return tuple(self.channels[name] for name in names)
+
+    def notes_of(self, *names: str) -> tuple[str, ...]:
+        """What a result on these columns has to say: of the counting, and of which categories it is."""
+        return (*self.notes, *estimate_notes(self.merged(*names)))
+
+    def merged(self, *names: str) -> tuple[Attribute, ...]:
+        """Those of these columns that are released in merged categories."""
+        released = [one.declared for one in self.allocation.attributes if one.name in names]
+        return tuple(one for one in released if is_merged(one))
 
     @property
     def n(self) -> int:
@@ -115,7 +126,9 @@ def open_released(
     channels = {name: channel_of(known[name]) for name in names if name in known}
     if isinstance(released, Counts):
         counts = _weighted(released, allocation, weight)
-        notes, weighted_by = counts.notes, counts.weighted_by
+        # what they say of merged categories is said again of the columns that are asked for
+        said = estimate_notes(one.declared for one in allocation.attributes)
+        notes, weighted_by = tuple(note for note in counts.notes if note not in said), counts.weighted_by
         rows = _from_counts(counts, allocation, names, numbers)
     else:
         notes, weighted_by = (), _weight_column(weight, allocation)

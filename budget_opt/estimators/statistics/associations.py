@@ -103,6 +103,9 @@ class Associations(Rows):
         yield from map(sentence, self.notes)
         if len(self.pairs) > _PRINTED:
             yield f"{len(self.pairs) - _PRINTED:,} more pairs are in rows()."
+        beyond = [" x ".join(one.attributes) for one in self.pairs if one.value > one.largest]
+        if beyond:
+            yield f"Above 1, which no V can be, as it may be by chance: {_listed(beyond)}."
         noted = sum(not set(one.notes) <= set(self.notes) for one in self.pairs)
         if noted:
             yield (
@@ -161,20 +164,24 @@ def associations_of(
         target=target,
         n=released.n,
         pairs=tuple(pairs),
-        notes=(*_withheld(noise, noise_limit), *released.notes),
+        notes=(*_withheld(noise, noise_limit), *released.notes_of(*attributes)),
     )
 
 
 def _withheld(noise: Sequence[NoiseError], noise_limit: float) -> tuple[str, ...]:
     if not noise:
         return ()
-    named = ", ".join(one.what.removeprefix("Cramer's V of ") for one in noise[:_NAMED])
-    more = f" and {len(noise) - _NAMED} more" if len(noise) > _NAMED else ""
+    named = _listed([one.what.removeprefix("Cramer's V of ") for one in noise])
     why = (
         f"withheld, since the error is above {noise_limit:g} times the largest value there can be, or the "
         "rows are too few for the cells"
     )
-    return (f"{why}: {named}{more}. A larger noise limit shows them",)
+    return (f"{why}: {named}. A larger noise limit shows them",)
+
+
+def _listed(pairs: Sequence[str]) -> str:
+    more = f" and {len(pairs) - _NAMED} more" if len(pairs) > _NAMED else ""
+    return f"{', '.join(pairs[:_NAMED])}{more}"
 
 
 def _plain(matrix: FloatArray) -> list[list[float | None]]:

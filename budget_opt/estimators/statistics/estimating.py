@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -24,6 +25,10 @@ from budget_opt.estimators.statistics.plain import plain_entropy, plain_informat
 from budget_opt.estimators.statistics.results import Scale, StatisticEstimate, Unit
 from budget_opt.estimators.statistics.smoothing import near_zero
 
+Distance: TypeAlias = Callable[[CorrectedTable], Divergence]
+
+_NEGATIVE = 0.05
+"""The share of a variance up to which negative cells may take part in it."""
 _PAIRS = ("mutual information", "chi-square", "G^2", "phi^2", "Cramer's V")
 
 
@@ -56,7 +61,7 @@ def entropy_estimate(
     scale = Scale(start=math.log(size) / one, factor=-0.5 / one, largest=math.log(size) / one)
     raw = plain_entropy(table.shares) / one
     asked = _Asked("entropy", scale, raw, (*counts.notes, *_cell_notes(table, 84)), unit)
-    return _estimate(asked, table, from_uniform(table), noise_limit)
+    return _estimate(asked, table, from_uniform, noise_limit)
 
 
 def pair_estimate(
@@ -87,7 +92,7 @@ def pair_estimate(
         )
     by_logarithms = statistic in ("mutual information", "G^2")
     plain = 2 * plain_information(table.shares) if by_logarithms else plain_phi_square(table.shares)
-    divergence = mutual_information(table) if by_logarithms else chi_square(table)
+    distance = mutual_information if by_logarithms else chi_square
     most = 2 * math.log(rank + 1) if by_logarithms else float(rank)
     factor = {
         "mutual information": 0.5 / _unit(unit),
@@ -100,7 +105,7 @@ def pair_estimate(
     scale = Scale(0.0, factor, math.sqrt(factor * most) if root else factor * most, root)
     notes = (*counts.notes, *_margin_notes(table), *_cell_notes(table, 83 if by_logarithms else 87))
     shown = unit if statistic == "mutual information" else None
-    return _estimate(_Asked(statistic, scale, scale.of(plain), notes, shown), table, divergence, noise_limit)
+    return _estimate(_Asked(statistic, scale, scale.of(plain), notes, shown), table, distance, noise_limit)
 
 
 def least_cardinality(table: CorrectedTable) -> int:
@@ -124,8 +129,9 @@ def _unit(unit: object) -> float:
 
 
 def _estimate(
-    asked: _Asked, table: CorrectedTable, divergence: Divergence, noise_limit: float
+    asked: _Asked, table: CorrectedTable, distance: Distance, noise_limit: float
 ) -> StatisticEstimate:
+    divergence = distance(table)
     names = tuple(channel.name for channel in table.channels)
     label = f"{asked.statistic} of {' x '.join(names)}"
     theta, scale = float(divergence.value), asked.scale
@@ -142,7 +148,7 @@ def _estimate(
         n=table.n,
         target=table.target,
         raw=asked.raw,
-        effective_n=_effective_n(table, divergence),
+        effective_n=_effective_n(replace(table, target="population"), distance, root=scale.root),
         notes=(*asked.notes, *_range_notes(asked.statistic, scale, divergence)),
         statistic=asked.statistic,
         attributes=names,
@@ -152,13 +158,27 @@ def _estimate(
     )
 
 
-def _effective_n(table: CorrectedTable, divergence: Divergence) -> float | None:
-    """Unrandomized rows of the same first-order error from the population; None where it is not known."""
+def _effective_n(table: CorrectedTable, distance: Distance, *, root: bool) -> float | None:
+    """Unrandomized rows of the same error from the population; None where it is not known.
+
+    Where the interval begins at 0 the first derivative says nothing: there the rows of independent attributes
+    (of an entropy: of a uniform table) are meant, n of which have noise = freedoms / n and scale = 1 / n.
+    Elsewhere those of the same first-order error, g' Sigma g; its own part sum pi (g - mean)^2 is not known
+    where negative cells count in it.
+    """
+    divergence = distance(table)
+    if float(divergence.interval(0.95)[0]) <= 0:
+        scale, error = float(divergence.scale), float(divergence.standard_error)
+        if root:
+            return 1 / scale if scale > 0 else None
+        return math.sqrt(2 * divergence.freedoms) / error if error > 0 else None
     g = divergence.gradient
     mean = float((table.cells * g).sum())
-    spread = float((table.cells * (g - mean) ** 2).sum())
-    error = float(replace(table, target="population").variance_of(g))
-    return spread / error if spread > 0 and error > 0 else None
+    own = table.cells * (g - mean) ** 2
+    spread, error = float(own.sum()), float(table.variance_of(g))
+    if -float(own[own < 0].sum()) > _NEGATIVE * spread or spread <= 0 or error <= 0:
+        return None
+    return spread / error
 
 
 def _range_notes(statistic: str, scale: Scale, divergence: Divergence) -> list[str]:

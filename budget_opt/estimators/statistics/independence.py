@@ -56,6 +56,10 @@ MOST_PERMUTATIONS = 1_000_000
 _DRAWN_CELLS = 2_000_000
 """Cells of random tables that are held at once."""
 _FEW_EXPECTED = 5.0
+_WHY_CORRECTED = (
+    "{} are randomized together, so that their released table would be dependent without the originals: "
+    "their corrected table was tested"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,17 +123,20 @@ class IndependenceTest(Rows):
 def independence_test(
     counts: Counts,
     channels: Sequence[Channel],
-    method: Method = "released",
+    method: Method | None = None,
     *,
     permutations: int = 9_999,
     seed: int = 0,
 ) -> IndependenceTest:
     """Test the mutual independence of two or more attributes; see `api.estimate.independence_test`."""
-    if method not in get_args(Method):
+    if method is not None and method not in get_args(Method):
         raise InputError(f"method: is {method!r}, must be one of {', '.join(map(repr, get_args(Method)))}.")
     if len(channels) < 2:
         raise InputError("independence_test: fewer than two attributes are named. Name two or more.")
-    _require_apart(channels, method)
+    together = _together(channels)
+    chosen = () if method is not None or not together else (_WHY_CORRECTED.format(together),)
+    method = method or ("corrected" if together else "released")
+    _require_apart(together, method)
     permutations = require_whole(permutations, "permutations", 1, MOST_PERMUTATIONS, 9_999)
     seed = require_whole(seed, "seed", 0, 2**64 - 1, 0)
     used = [
@@ -161,19 +168,23 @@ def independence_test(
         method=method,
         n=counts.n,
         effective_n=counts.effective,
-        notes=_notes(expected * counts.effective, counts, method, permutations),
+        notes=(*chosen, *_notes(expected * counts.effective, counts, method, permutations)),
     )
 
 
-def _require_apart(channels: Sequence[Channel], method: Method) -> None:
+def _together(channels: Sequence[Channel]) -> str:
+    """The members of one cluster that take part, in words; empty where there are no two."""
+    members = [axes for axes in axes_of_blocks(channels) if len(axes) > 1]
+    return " and ".join(channels[axis].name for axis in members[0]) if members else ""
+
+
+def _require_apart(together: str, method: Method) -> None:
     """`InputError` for a test of the released table where two members of one cluster take part."""
-    together = [axes for axes in axes_of_blocks(channels) if len(axes) > 1]
     if together and method != "corrected":
-        names = " and ".join(channels[axis].name for axis in together[0])
         raise InputError(
-            f"independence_test: {names} are randomized together, so that their released table is dependent "
-            f"even where the originals are not, and method={method!r} would find that. Use "
-            'method="corrected".'
+            f"independence_test: {together} are randomized together, so that their released table is "
+            f"dependent even where the originals are not, and the method {method} would find that. Use "
+            'method="corrected", or name no method.'
         )
 
 
@@ -237,7 +248,8 @@ def _notes(expected: FloatArray, counts: Counts, method: Method, permutations: i
     elif method == "corrected":
         notes.append("compared with the weighted sum of chi-squares that noise alone leads to")
     if least < _FEW_EXPECTED and method != "permutation":
-        way_out = ' method="permutation" needs no such approximation.' if counts.weights is None else ""
+        can_be_drawn = counts.weights is None and method != "corrected"
+        way_out = " The method permutation needs no such approximation." if can_be_drawn else ""
         notes.append(
             f"the least expected count is {least:.2g}: the chi-squares are an approximation.{way_out}"
         )

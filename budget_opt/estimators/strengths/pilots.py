@@ -25,6 +25,7 @@ import numpy as np
 from budget_opt.errors import InputError
 from budget_opt.estimators.releases.counting import FloatArray
 from budget_opt.estimators.strengths.links import Axis, Link, link
+from budget_opt.estimators.strengths.result import is_measured
 from budget_opt.mechanisms.discrete_laplace import Below, discrete_laplace, noise_variance
 from budget_opt.mechanisms.exact import exact
 from budget_opt.model.background import background_shares
@@ -45,16 +46,17 @@ Tables = Mapping[tuple[str, ...], FloatArray]
 
 
 def weighted_moments(problem: Problem) -> tuple[tuple[str, ...], ...]:
-    """The attributes of the moments with a weight; `InputError` where there is none, or one too large."""
-    weighted = [moment for moment in problem.moments if moment.weight > 0]
+    """The attributes of the moments whose links are measured: those with a weight, and no public column.
+
+    Raises `InputError` where there is none, or one too large.
+    """
+    weighted = [moment for moment in problem.moments if moment.weight > 0 and is_measured(problem, moment)]
     if not weighted:
-        raise InputError("problem: has no moment with a weight above 0. State those whose links may matter.")
+        raise InputError(
+            "problem: has no moment of attributes alone with a weight above 0, and strengths are of links "
+            "between attributes, not with public columns. State those whose links may matter."
+        )
     for moment, name in zip(weighted, told_apart(weighted), strict=True):
-        if len(problem.attributes_in(moment)) < len(moment.attributes):
-            raise InputError(
-                f"problem: {name} has a public column, and strengths are of links between attributes. Give "
-                "the moment a weight of 0 while they are measured."
-            )
         cells = _cells(problem, moment.attributes)
         if cells > LARGEST_TABLE:
             raise InputError(

@@ -18,6 +18,7 @@ from budget_opt.model.provenance import PRIVATE, priced_epsilon, priced_origin
 
 if TYPE_CHECKING:
     from budget_opt.estimators.strengths.links import Link
+    from budget_opt.model.moment import CrossMoment
     from budget_opt.model.problem import Problem
 
 INTERNAL = "Computed from the originals: outside the guarantee, do not pass on"
@@ -58,21 +59,27 @@ class Strengths:
     def apply(self, problem: Problem) -> Problem:
         """The problem with every weight multiplied by the strength of its link, and marked accordingly.
 
-        A stated weight stays as a priority: weights of 1 become the strengths, a weight of 0 stays 0. Floors
-        and all else stay. The provenance of the weights becomes `private data`, or `private data, epsilon E`
-        with the E of an earlier pilot added; what no epsilon bounds stays so.
+        A stated weight stays as a priority: weights of 1 become the strengths, a weight of 0 stays 0. Moments
+        with a public column are not measured and keep their weights: choose these beside numbers from 0 to 1.
+        Floors and all else stay. The provenance of the weights becomes `private data`, or `private data,
+        epsilon E` with the E of an earlier pilot added; what no epsilon bounds stays so.
 
         Raises `InputError` for a moment that was not measured, and where all weights would be 0.
         """
         known = {frozenset(names): strength for names, strength in self.strengths.items()}
-        weighted = [moment for moment in problem.moments if moment.weight > 0]
+        weighted = [one for one in problem.moments if one.weight > 0 and is_measured(problem, one)]
         unknown = [moment.label for moment in weighted if frozenset(moment.attributes) not in known]
         if unknown:
             raise InputError(
                 f"problem: no strength was measured for {', '.join(unknown[:9])}, with weights above 0. "
                 "Measure the strengths of this problem."
             )
-        weights = [known.get(frozenset(m.attributes), 0.0) * m.weight for m in problem.moments]
+        weights = [
+            known.get(frozenset(one.attributes), 0.0) * one.weight
+            if is_measured(problem, one)
+            else one.weight
+            for one in problem.moments
+        ]
         if not any(weight >= _SMALLEST_WEIGHT for weight in weights):
             raise InputError(
                 "strengths: no link is strong enough for a weight, so the problem would ask for nothing. "
@@ -121,6 +128,16 @@ class Strengths:
                 for names, strength in self.strengths.items()
             ],
         }
+
+
+def is_measured(problem: Problem, moment: CrossMoment) -> bool:
+    """True for a moment of attributes alone: a public column has no declared categories to count."""
+    return len(problem.attributes_in(moment)) == len(moment.attributes)
+
+
+def unmeasured(problem: Problem) -> tuple[str, ...]:
+    """The weighted moments whose weights `apply` leaves as they are, since they have a public column."""
+    return tuple(one.label for one in problem.moments if one.weight > 0 and not is_measured(problem, one))
 
 
 def strengths_of(links: Mapping[tuple[str, ...], Link], n: int, epsilon: float | None = None) -> Strengths:

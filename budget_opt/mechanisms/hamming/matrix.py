@@ -6,10 +6,11 @@ closed form that keeps the likelihood ratio, and its loss and distortion are rea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
 from typing import Any
 
 from budget_opt.errors import InputError
@@ -20,7 +21,7 @@ Row = tuple[Fraction, ...]
 _WORST_CONDITION = 1e12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StochasticMatrix:
     """`rows[x][y]` = P(report = y | truth = x), exact; a column is all zero or all positive.
 
@@ -30,11 +31,14 @@ class StochasticMatrix:
 
     rows: tuple[Row, ...]
 
+    def __repr__(self) -> str:
+        return f"<StochasticMatrix: {self.cardinality} categories, {len(self.reported)} of them reported>"
+
     def __post_init__(self) -> None:
         size = len(self.rows)
-        if size < 2 or any(len(row) != size or sum(row) != 1 or min(row) < 0 for row in self.rows):
+        if size < 2 or any(len(row) != size or not _is_distribution(row) for row in self.rows):
             raise InputError("matrix: must be square, with rows of probabilities that sum exactly to one")
-        if any(min(column) == 0 < max(column) for column in zip(*self.rows, strict=True)):
+        if any(min(column) == 0 < max(column) for column in self.columns):
             raise InputError(
                 "matrix: a report is possible for some truths only, so that the loss is infinite"
             )
@@ -45,10 +49,16 @@ class StochasticMatrix:
         return len(self.rows)
 
     @cached_property
+    def columns(self) -> tuple[tuple[Fraction, ...], ...]:
+        """The entries of every column, each object once: equal entries of a large matrix are mostly one."""
+        return tuple(
+            tuple({id(entry): entry for entry in column}.values()) for column in zip(*self.rows, strict=True)
+        )
+
+    @cached_property
     def likelihood_ratio(self) -> Fraction:
         """The largest ratio of two entries of a column: the exponential of the loss."""
-        columns = list(zip(*self.rows, strict=True))
-        return max((max(columns[code]) / min(columns[code]) for code in self.reported), default=Fraction(1))
+        return largest_ratio(self.columns)
 
     @cached_property
     def loss(self) -> float:
@@ -58,7 +68,7 @@ class StochasticMatrix:
     @property
     def reported(self) -> tuple[int, ...]:
         """Codes that may be reported; the others are censored."""
-        return tuple(code for code, column in enumerate(zip(*self.rows, strict=True)) if max(column) > 0)
+        return tuple(code for code, column in enumerate(self.columns) if max(column) > 0)
 
     def distortion(self, source: Source) -> Fraction:
         """The expected share of changed cells under the worst distribution of the source."""
@@ -111,6 +121,20 @@ class StochasticMatrix:
         return np.array([[float(entry) for entry in row] for row in self.rows])
 
 
+def largest_ratio(columns: Iterable[Sequence[int] | Sequence[Fraction]]) -> Fraction:
+    """The largest ratio of two numbers of one column, of columns that are all zero or all positive."""
+    limits = ((min(column), max(column)) for column in columns)
+    return max(Fraction(most) / least for least, most in limits if most > 0)
+
+
+def _is_distribution(row: Row) -> bool:
+    """No share below 0, and their sum exactly 1: whole numbers over one denominator are summed faster."""
+    whole = lcm(*{share.denominator for share in row})
+    return all(share.numerator >= 0 for share in row) and whole == sum(
+        share.numerator * (whole // share.denominator) for share in row
+    )
+
+
 def matrix_of(weights: Sequence[Fraction], ratio: Fraction) -> StochasticMatrix:
     """The matrix that reports the truth i with probability `ratio` w_i / (`ratio` + y - 1), y = sum w.
 
@@ -124,10 +148,20 @@ def matrix_of(weights: Sequence[Fraction], ratio: Fraction) -> StochasticMatrix:
     if ratio < 1 or total < 1 or min(weights) < 0 or max(weights) > 1:
         raise ValueError("matrix_of: needs a ratio >= 1 and weights in 0..1 that sum to 1 or more")
     whole = ratio + total - 1
-    rows = []
+    rows, spread_by = [], {}
     for i, weight in enumerate(weights):
         kept = ratio * weight / whole
-        # y = w_i: only i is ever reported, and kept is 1
-        spread = (1 - kept) / (total - weight) if total > weight else Fraction(0)
-        rows.append(tuple(kept if j == i else spread * other for j, other in enumerate(weights)))
+        # truths with the same weight differ on the diagonal only
+        if weight not in spread_by:
+            # y = w_i: only i is ever reported, and kept is 1
+            spread = (1 - kept) / (total - weight) if total > weight else Fraction(0)
+            spread_by[weight] = _multiplied(weights, spread)
+        rest = spread_by[weight]
+        rows.append((*rest[:i], kept, *rest[i + 1 :]))
     return StochasticMatrix(tuple(rows))
+
+
+def _multiplied(weights: Sequence[Fraction], factor: Fraction) -> Row:
+    """`factor` times every weight, one object for equal ones."""
+    products = {weight: factor * weight for weight in dict.fromkeys(weights)}
+    return tuple(products[weight] for weight in weights)

@@ -7,7 +7,7 @@ distribution of the source's hull, checked by a closed form, never by a solver.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
@@ -36,7 +36,7 @@ class Optimum:
     matrix: StochasticMatrix
     minimized: Literal["epsilon", "distortion"]
     bound: float
-    hardest: Distribution
+    hardest: Distribution = field(repr=False)
     kind: Literal["proved"] = "proved"
 
     @property
@@ -84,12 +84,14 @@ def least_epsilon(source: Source, distortion: Number) -> Optimum:
 def least_distortion(source: Source, epsilon: float) -> Optimum:
     """The matrix with loss at most `epsilon` that changes the fewest cells in the worst case.
 
-    `epsilon` in nats, 0..700, means its decimal; it is met in exact arithmetic. Raises InputError, and
+    `epsilon` in nats, 0..700, means its decimal; it is met in exact arithmetic, below 1e-39 by a matrix
+    that does not look at the truth. Raises InputError, and
     NotSolvedError where HiGHS does not solve a source of class III.
     """
     if not 0 <= epsilon <= LARGEST_EPSILON:
         raise InputError(f"epsilon: is {epsilon!r}, must be in 0..{LARGEST_EPSILON:g} nats")
     below, above = (Fraction(1),) * 2 if epsilon == 0 else exp_between(exact(epsilon), _DIGITS)
+    below = max(Fraction(1), below)  # of an epsilon that is less than a last digit
     best = for_ratio(source, below)
     bound = float_at_most(distortion_is_at_least(best.hardest, above))
     return Optimum(source, matrix_of(best.weights, below), "distortion", bound, best.hardest)

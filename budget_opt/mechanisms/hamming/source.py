@@ -39,7 +39,7 @@ def fraction_of(number: Number) -> Fraction:
     return number if isinstance(number, Fraction) else exact(number)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Source:
     """A set of distributions over r >= 2 categories: the hull of `vertices`, each summing exactly to one.
 
@@ -47,6 +47,15 @@ class Source:
     """
 
     vertices: tuple[Distribution, ...]
+
+    def __repr__(self) -> str:
+        extreme = (
+            "1 distribution" if len(self.vertices) == 1 else f"{len(self.vertices):,} extreme distributions"
+        )
+        return f"<Source: class {self.source_class}, {self.cardinality} categories, {extreme}>"
+
+    def __str__(self) -> str:
+        return repr(self)[len("<Source: ") : -1]
 
     def __post_init__(self) -> None:
         if not self.vertices:

@@ -8,7 +8,7 @@ from budget_opt.report.blocks import Block, Bullets, Paragraph, Section, Table, 
 from budget_opt.report.subject import Subject
 from budget_opt.report.words import count
 from budget_opt.tables.printing import NOTHING
-from budget_opt.verifier.report import Check, Open
+from budget_opt.verifier.report import ASSUMED, Check, Open, common_source
 
 MOST_ALIKE = 100
 """Checks of one kind up to which each has a row here; the table of worth has all floors and ceilings."""
@@ -82,24 +82,27 @@ def _shown(found: tuple[Check, ...]) -> tuple[list[Check], list[tuple[str, ...]]
 
 
 def _most(kind: str) -> int:
-    return MOST_ALIKE if kind in (LIMITS, "loss", "bounds") else MOST_INTEGERS
+    return MOST_ALIKE if kind in ("loss", "bounds") or kind.startswith(LIMITS) else MOST_INTEGERS
 
 
 def _kind(check: Check) -> str:
-    return LIMITS if check.name in ("floor", "ceiling") else check.name
+    if check.name not in ("floor", "ceiling"):
+        return check.name
+    return LIMITS if check.kind != ASSUMED else f"{LIMITS} with merged categories"
 
 
 def _merged_row(kind: str, checks: list[Check]) -> tuple[str, ...]:
     claim = f"{checks[0].claim}, and {len(checks) - 1:,} more like it"
     measured = "each"
-    if kind == LIMITS:
-        claim, measured = f"{len(checks):,} {LIMITS}", "each listed above"
-    return claim, measured, "each", "hold", checks[0].source
+    if kind.startswith(LIMITS):
+        claim, measured = f"{len(checks):,} {kind}", "each listed above"
+    verdict = "hold" if checks[0].kind != ASSUMED else "hold, as assumed"
+    return claim, measured, "each", verdict, common_source(checks)
 
 
 def _row(check: Check, subject: Subject) -> tuple[str, ...]:
-    verdict = "holds" if check.holds else "FAILS"
-    return _claim(check, subject), _value(check.measured), _value(check.limit), verdict, check.source
+    figures = _value(check.measured), _value(check.limit)
+    return _claim(check, subject), *figures, check.verdict, check.source
 
 
 def _claim(check: Check, subject: Subject) -> str:

@@ -18,7 +18,8 @@ _WORDS = (
         (
             "The probability that a value is kept as it is. Every centred cross-moment of distinct "
             "attributes is multiplied by the product of their retentions, exactly, for any scores and "
-            "any joint distribution."
+            "any joint distribution; but not where two attributes are randomized together, and of merged "
+            "categories it is that moment alone: what merging leaves of the declared ones is assumed."
         ),
     ),
     (
@@ -52,7 +53,8 @@ _WORDS = (
     (
         "Proved, estimated, assumed",
         (
-            "Losses, budgets and retentions are proved, by exact arithmetic, and so are bounds that were "
+            "Losses, budgets and retentions are proved, by exact arithmetic (but for what merging categories "
+            "leaves, which is assumed), and so are bounds that were "
             "evaluated here, by weak duality. "
             "Standard errors and power are predictions under the assumptions that stand beside them."
         ),

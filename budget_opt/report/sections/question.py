@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from budget_opt.allocation.merging import grouping_sentences
 from budget_opt.model.arrays import Objective
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.moment import CrossMoment
@@ -43,7 +44,8 @@ def question(subject: Subject) -> Section:
         blocks.append(Paragraph("The table of what each moment will be worth lists them with their weights."))
     else:
         blocks += [Paragraph(_weights(problem)), _moments(problem)]
-    if limits := [*_groups(problem), *_levels(problem), *_unknown_limits(subject)]:
+    merging = [f"{one}." for one in grouping_sentences(problem.attributes)]
+    if limits := [*merging, *_groups(problem), *_levels(problem), *_unknown_limits(subject)]:
         blocks.append(Bullets(tuple(limits)))
     return Section("question", "The question", tuple(blocks))
 

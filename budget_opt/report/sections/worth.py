@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from budget_opt.allocation import AllocatedMoment, Allocation
+from budget_opt.allocation.merging import OF_MERGED, retention_heading
 from budget_opt.allocation.show import touching_lines
 from budget_opt.estimators.planning.plan_tables import basis_in_words
 from budget_opt.report import figures
@@ -25,12 +26,7 @@ def worth(subject: Subject) -> Section:
     """Retention and price in variance of every moment, the plan at n, and the figures."""
     allocation = subject.allocation
     blocks: list[Block] = [
-        Paragraph(
-            "Randomizing multiplies every moment by its retention, exactly. An analyst who divides by "
-            "it gets the right value on average and pays with variance. So look at both columns: a "
-            "retention of 30 % can still mean that the variance grows more than tenfold, above all "
-            "for rare categories."
-        ),
+        Paragraph(f"{_factor(allocation)} {_PRICE}"),
         *_missed(allocation),
         *figures.worth_figures(subject),
         _table(subject),
@@ -49,6 +45,34 @@ def worth(subject: Subject) -> Section:
     return Section("worth", "What each analysis will be worth", tuple(blocks))
 
 
+_PRICE = (
+    "An analyst who divides by it gets the right value on average and pays with variance. So look at both "
+    "columns: a retention of 30 % can still mean that the variance grows more than tenfold, above all for "
+    "rare categories."
+)
+
+
+def _factor(allocation: Allocation) -> str:
+    """What a retention is the factor of, and where it is not that of the moment itself."""
+    together = any(moment.touches_twice for moment in allocation.moments)
+    merged = any(moment.detail < 1 for moment in allocation.moments)
+    if not together and not merged:
+        return "Randomizing multiplies every moment by its retention, exactly."
+    told = ["Randomizing multiplies a moment by the product of the retentions of what it touches, exactly"]
+    if together:
+        told.append(
+            "but where two attributes of one cluster take part: then that is the factor on the function of "
+            "the cluster, and estimates correct the moment through the joint table"
+        )
+    if not merged:
+        return f"{', '.join(told)}."
+    return (
+        f"{', '.join(told)}. Where categories are merged, that is the factor on the moment {OF_MERGED}, "
+        "which is what estimates are of; the retention shown here also counts the share that merging "
+        "leaves, which is assumed, not proved."
+    )
+
+
 def _missed(allocation: Allocation) -> list[Block]:
     missed = [moment.label for moment in allocation.moments if not moment.keeps_floor]
     passed = [moment.label for moment in allocation.moments if not moment.keeps_ceiling]
@@ -64,7 +88,7 @@ def _plural(noun: str, names: list[str]) -> str:
 
 def _table(subject: Subject) -> Table:
     moments = subject.allocation.moments
-    headings, words = ["Moment", "Weight", "Retention"], [0]
+    headings, words = ["Moment", "Weight", retention_heading(moments).capitalize()], [0]
     limited = any(moment.floor is not None or moment.ceiling is not None for moment in moments)
     if limited:
         words.append(len(headings))

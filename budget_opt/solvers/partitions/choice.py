@@ -7,7 +7,7 @@ in the order of their first members, which is the order of the arrays of the pro
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -78,8 +78,15 @@ class Choice:
         """True where these may be randomized as one: few enough cells, and bounds that agree."""
         if len(block) == 1:
             return True
+        if math.prod(self.cells[i] for i in block) > self.max_cells:
+            return False  # most are refused here, without building anything
         built = ModelBlock(tuple(self.problem.attributes[i] for i in block))
-        return built.cardinality <= self.max_cells and built.lower <= built.upper
+        return built.lower <= built.upper
+
+    @cached_property
+    def cells(self) -> tuple[int, ...]:
+        """The categories of every attribute."""
+        return tuple(attribute.cardinality for attribute in self.problem.attributes)
 
     @cached_property
     def members(self) -> tuple[Block, ...]:
@@ -181,12 +188,20 @@ def ordered(blocks: Iterable[Iterable[int]]) -> Partition:
     return tuple(sorted(tuple(sorted(block)) for block in blocks))
 
 
-def admissible(choice: Choice, most: int) -> tuple[Block, ...] | None:
-    """All blocks that a partition may have, those of one attribute first; None for more than `most`."""
-    cells = [attribute.cardinality for attribute in choice.problem.attributes]
+def no_check() -> None:
+    """For work that nothing ends early."""
+
+
+def admissible(choice: Choice, most: int, check: Callable[[], None] = no_check) -> tuple[Block, ...] | None:
+    """All blocks that a partition may have, those of one attribute first; None for more than `most`.
+
+    `check` is called now and then, and may raise to end the work.
+    """
+    cells = choice.cells
     found: list[Block] = [(i,) for i in range(choice.size)]
     front: list[Block] = list(found)
     while front:
+        check()
         larger = [
             (*block, i)
             for block in front

@@ -21,22 +21,30 @@ LEAST = 0.1
 
 def by_dependence(choice: Choice, dependence: FloatArray, least: float) -> Partition:
     """The partition by dependences (attributes, attributes), which are symmetric and >= 0; ties by order."""
-    blocks = list(choice.alone)
-    while True:
-        pairs = [
-            (_between(dependence, one, two), one, two)
-            for one, two in combinations(blocks, 2)
-            if choice.admits(tuple(sorted((*one, *two))))
-        ]
-        strength, one, two = max(pairs, key=lambda pair: pair[0], default=(0.0, (), ()))
-        if strength <= 0 or strength < least:
-            return ordered(blocks)
-        blocks = [block for block in blocks if block not in {one, two}]
-        blocks = list(ordered([*blocks, (*one, *two)]))
+    blocks, between = list(choice.alone), dependence
+    while (pair := _most_dependent(choice, blocks, between, least)) is not None:
+        i, j = pair
+        blocks[i] = tuple(sorted((*blocks[i], *blocks.pop(j))))  # i < j: the order of first members stays
+        joint = np.maximum(between[i], between[j])
+        between = between.copy()
+        between[i], between[:, i] = joint, joint
+        between = np.delete(np.delete(between, j, axis=0), j, axis=1)
+    return ordered(blocks)
 
 
-def _between(dependence: FloatArray, one: Block, two: Block) -> float:
-    return float(np.max(dependence[np.ix_(one, two)]))
+def _most_dependent(
+    choice: Choice, blocks: list[Block], between: FloatArray, least: float
+) -> tuple[int, int] | None:
+    """The two blocks, by index, that depend most on each other and may be merged; None where none do."""
+    rows, columns = np.triu_indices(len(blocks), 1)
+    strength = between[rows, columns]
+    for n in np.argsort(-strength, kind="stable"):
+        i, j = int(rows[n]), int(columns[n])
+        if strength[n] <= 0 or strength[n] < least:
+            return None
+        if choice.admits(tuple(sorted((*blocks[i], *blocks[j])))):
+            return i, j
+    return None
 
 
 def from_weights(choice: Choice) -> FloatArray:

@@ -1,7 +1,7 @@
 """The best partition with its best split: climb to a good one, then prove how good it is.
 
-**Climb.** From every start, steps to neighbours, those that the prices of the present partition hold to be
-the best first; one whose bound is no better than what there is needs no solve.
+**Climb.** From every start, the best first, steps to neighbours, those that the prices of the present
+partition hold to be the best first; one whose bound is no better than what there is needs no solve.
 
 **Prove.** Where all partitions can be listed, the one with the largest bound is solved again and again; its
 own bound takes the place of that by prices, and its prices lower the bounds of all others. When no bound is
@@ -20,7 +20,7 @@ import numpy as np
 from budget_opt.certificate.pruning.symmetry import classes
 from budget_opt.errors import ProblemError
 from budget_opt.model.arrays import BoolArray, FloatArray
-from budget_opt.solvers.answer import Clock, Settings
+from budget_opt.solvers.answer import Clock, OutOfTimeError, Settings
 from budget_opt.solvers.partitions.choice import Blocks, Choice, Partition, admissible
 from budget_opt.solvers.partitions.covering import attribute_bound, cover_bound
 from budget_opt.solvers.partitions.listing import Listing, listed
@@ -55,13 +55,15 @@ class Found:
     """The best partition, and the bound of the scores of all.
 
     `best.score` is -inf where no partition has a split that is known; so is `bound` where it is proved that
-    none has. `solved` partitions were solved; `listed` is how many there are, None where that is too many.
+    none has. `solved` partitions were solved; `listed` is how many there are, None where that is too many,
+    and `distinct` how many of them differ by more than swaps of attributes that are alike.
     """
 
     best: Tried
     bound: float
     solved: int
     listed: int | None
+    distinct: int | None
 
 
 @dataclass(eq=False)
@@ -78,18 +80,31 @@ class PartitionSearch:
     def run(self, starts: Sequence[Partition], *, in_vain: bool = False) -> Found:
         """Climb from the starts, and prove; where nothing was found, only if it may be `in_vain`.
 
-        The first start is split whatever the time limit.
+        The first start is split even where the time limit leaves no time for it.
         """
-        bound, count = math.inf, None
+        bound = math.inf
+        counts: tuple[int | None, int | None] = (None, None)
         for start in starts[:1]:
-            self.keep(tried_quickly(self.choice, start, Clock(None)))
+            self.keep(self._first(start))
         with self.clock.ending_early():
-            for start in dict.fromkeys(starts):
-                self._climb(start)
+            tries = [self._quick(start) for start in dict.fromkeys(starts)]
+            for one in sorted(tries, key=lambda one: -one.score):
+                self._climb(one)
         if in_vain or self.to_beat > -math.inf:
+            bound = trivial_bound(self.choice)
             with self.clock.ending_early():
-                bound, count = self._proved()
-        return Found(self.best, max(bound, self.best.score), len(self.known), count)
+                bound, counts = self._proved()
+        return Found(self.best, max(bound, self.best.score), len(self.known), *counts)
+
+    def _first(self, start: Partition) -> Tried:
+        """A split in the time there is, else without a limit."""
+        try:
+            found = tried_quickly(self.choice, start, self.clock)
+        except OutOfTimeError:
+            found = None
+        if found is None or (found.epsilon is None and found.bound == math.inf):
+            found = tried_quickly(self.choice, start, Clock(None))
+        return found
 
     @property
     def to_beat(self) -> float:
@@ -110,8 +125,8 @@ class PartitionSearch:
         else:
             self.known[found.partition] = replace(before, bound=min(before.bound, found.bound))
 
-    def _climb(self, start: Partition) -> None:
-        here: Tried | None = self._quick(start)
+    def _climb(self, start: Tried) -> None:
+        here: Tried | None = start
         while here is not None and here.epsilon is not None:
             here = self._better(here)
 
@@ -140,18 +155,19 @@ class PartitionSearch:
             self._tell(None)
         return self.known[partition]
 
-    def _proved(self) -> tuple[float, int | None]:
-        """The bound of all partitions, and how many there are."""
-        blocks = admissible(self.choice, MOST_BLOCKS)
+    def _proved(self) -> tuple[float, tuple[int | None, int | None]]:
+        """The bound of all partitions, how many there are, and how many differ."""
+        check = self.clock.check
+        blocks = admissible(self.choice, MOST_BLOCKS, check)
         if blocks is None:
-            return min(self._shared_out(), trivial_bound(self.choice)), None
-        listing = listed(blocks, self.choice.size, MOST_LISTED, self._alike())
+            return min(self._shared_out(), trivial_bound(self.choice)), (None, None)
+        listing = listed(blocks, self.choice.size, MOST_LISTED, self._alike(), check)
         catalogue = Blocks.of(self.choice, blocks)
         if listing is None:
-            return min(self._covered(catalogue), trivial_bound(self.choice)), None
+            return min(self._covered(catalogue), trivial_bound(self.choice)), (None, None)
         proof = _Proof(self, listing, catalogue)
         proof.run()
-        return proof.bound, listing.size
+        return proof.bound, (listing.stands_for, listing.size)
 
     def _alike(self) -> tuple[Sequence[int], ...]:
         """Interchangeable attributes; of a weighted sum, whose splits are dear."""
@@ -223,10 +239,9 @@ class _Proof:
 
     def _begin(self) -> None:
         """What the climb has solved: its bounds, and the prices of its best."""
-        row = {self.listing.partition(n): n for n in range(self.listing.size)}
         order = sorted(self.search.known.values(), key=lambda one: -one.score)
-        for one in order:
-            n = row.get(one.partition)
+        places = self.listing.positions([one.partition for one in order])
+        for one, n in zip(order, places, strict=True):
             if n is not None:
                 self.bounds[n] = min(self.bounds[n], one.bound)
                 self.done[n] = math.isfinite(one.bound) or one.bound < 0

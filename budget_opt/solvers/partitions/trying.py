@@ -109,7 +109,8 @@ def tried_quickly(choice: Choice, partition: Partition, clock: Clock) -> Tried:
     clock.check()
     try:
         arrays = choice.arrays(partition)
-        found = solve_quickly(arrays, [_even(arrays)], 0)
+        limit = None if math.isinf(clock.left()) else clock.left()
+        found = solve_quickly(arrays, [_even(arrays)], 0, limit=limit)
     except (InfeasibleError, ProblemError):
         return Tried(partition, -math.inf, -math.inf)
     except NotSolvedError:

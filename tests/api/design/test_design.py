@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 import budget_opt as bo
-from budget_opt.api.design.asking import MAX_CELLS
 from budget_opt.api.design.result import ALONE, CHOSEN, CHOSEN_EVEN, DEPENDENCE, EVEN, STATED
 from budget_opt.errors import InfeasibleError, InputError
 from budget_opt.mechanisms.exact import exact
 from budget_opt.model.arrays import MINIMIZED, Objective
+from budget_opt.model.values import MAX_CELLS
 from budget_opt.solvers.partitions import search
 from tests.solvers.partitions.designs import attained, best_of_all, clustered, random_design
 
@@ -316,8 +316,21 @@ def test_groupings_are_chosen_together_with_clusters(objective: Objective) -> No
     design = bo.design(problem)
     assert design.status == "optimal"
     assert attained(design.allocation) == pytest.approx(best, rel=2e-6)
-    assert list(design.groupings) == ["income"]
+    assert design.groupings == {"income": "0 to 3, 4 to 7"}
     assert design.problem.attribute("income").grouping == (fine.groupings or ())[0]
+
+
+def test_merged_bins_are_named_by_the_bins_that_are_released() -> None:
+    (merged,) = bo.groupings_from_edges([0, 5, 10, 15, 20], [0, 10, 20])
+    age = bo.Attribute("age", bins=[0, 5, 10, 15, 20], groupings=[merged])
+    attributes = [bo.Attribute("smoker", categories=2), age]
+    moments = [bo.CrossMoment("smoker", "age")]
+    design = bo.design(survey(attributes=attributes, moments=moments, total_epsilon=1.0))
+    assert design.groupings == {"age": "[0, 10), [10, 20]"}
+    told = " ".join(str(design).split())
+    assert "age in coarser categories: [0, 10), [10, 20]" in told
+    assert "retention (with merging) of" in told
+    assert "80.0 % of its score's variance" in told
 
 
 @pytest.mark.parametrize(
@@ -343,3 +356,25 @@ def test_attributes_that_share_no_moment_may_be_worth_joining() -> None:
     moments = [bo.CrossMoment("a", "c"), bo.CrossMoment("b", "c")]
     problem = survey(attributes=attributes, moments=moments, total_epsilon=8.0)
     assert bo.design(problem).problem.clusters == (("a", "b"),)
+
+
+def test_where_no_clusters_are_impossible_it_says_why_and_what_the_ratios_are_to() -> None:
+    tight = survey(moments=[bo.CrossMoment("smoker", "income", floor=0.6), bo.CrossMoment("region", "age")])
+    found = bo.design(tight)
+    alone = found[ALONE]
+    assert alone.allocation is None
+    assert alone.why is not None
+    assert alone.why.startswith("the floors need a total epsilon of at least ")
+    assert "They conflict in: smoker x income >= 0.6" in alone.why
+    assert "design" not in alone.why
+    assert found.ratio_to != ALONE
+    assert found[found.ratio_to].ratio == 1.0
+    assert found[CHOSEN].ratio is not None
+    said = " ".join(str(found).split())
+    assert f"{ALONE}: the floors need" in said
+    assert f"The ratios are to: {found.ratio_to}." in said
+    assert found.to_dict()["ratio_to"] == found.ratio_to
+    loose = bo.design(survey())
+    assert loose.ratio_to == ALONE
+    assert loose[ALONE].ratio == 1.0
+    assert "The ratios are to" not in str(loose)

@@ -253,3 +253,27 @@ def test_a_release_near_the_limit_says_so_and_its_interval_is_wider() -> None:
     far, near = (replace(found["x"], least_left=least) for least in (0.0, 1 - error))
     widths = [high - low for low, high in (one.interval() for one in (far, found["x"], near))]
     assert widths[0] < widths[1] < widths[2]
+
+
+def test_where_the_noise_hides_a_category_it_is_named_and_no_count_is() -> None:
+    """The released shares of g are (1 - lambda) / 3 of the second: its corrected share is below 0."""
+    rows = np.zeros((3, 3, 2, 3), dtype=np.int64)
+    rows[..., 0], rows[..., 1], rows[..., 2] = table(seed=2)[..., :].sum(axis=-1), 1, 30
+    opened = opened_of("y ~ x + C(g)", rows, {**UNTOUCHED, "g": 0.4}, SCORES)
+    with pytest.raises(NoiseError, match=r"the estimated share of 1 of g, 2 of g is not above 0") as caught:
+        linear(opened, "population")
+    assert "Merge such categories with others" in str(caught.value)
+    # the reference itself has no column of its own
+    opened = opened_of("y ~ C(g)", rows[..., ::-1], {**UNTOUCHED, "g": 0.4}, SCORES)
+    with pytest.raises(NoiseError, match=r"the estimated share of 0 of g, 1 of g is not above 0"):
+        linear(opened, "population")
+
+
+def test_where_the_noise_hides_columns_they_are_named() -> None:
+    """x and z go together as far as the release says, and nothing is known of g, which is left out."""
+    rows = np.zeros((3, 2, 2), dtype=np.int64)
+    rows[:, 0, 0], rows[:, 1, 1], rows[:, 0, 1], rows[:, 1, 0] = 500, 500, 20, 20
+    scores = {"y": [0.0, 1.0, 3.0], "x": [0.0, 1.0], "z": [0.0, 1.0]}
+    opened = opened_of("y ~ x + z", rows, {"y": 0.9, "x": 0.9, "z": 0.9}, scores)
+    with pytest.raises(NoiseError, match=r"columns of the regression: .*x, z are not told apart"):
+        linear(opened, "population")

@@ -346,3 +346,58 @@ def test_cramers_v_of_releases_agrees_with_the_truth_file(shared_data: Path, nam
         low, high = found.interval()
         covered.append(low <= true + 1e-12 and true <= high)
     assert np.mean(covered) >= 0.9
+
+
+@pytest.mark.parametrize("statistic", ["Cramer's V", "phi^2", "mutual information", "entropy"])
+@pytest.mark.parametrize("target", ["population", "data"])
+def test_where_nothing_is_told_from_0_the_effective_number_is_that_of_rows_with_the_same_error(
+    statistic: str, target: Target
+) -> None:
+    """The first derivative vanishes there: its ratio was 0.0055 rows beside an error that 20 rows have."""
+    shape = (3, 4)
+    free = np.full(shape, 1 / 12)
+    noisy = channels_of(shape, (0.3, 0.4))
+    rows = release(np.random.default_rng(7), np.rint(free * 24_000).astype(np.int64), designs(noisy), 1)[0]
+
+    def estimate(rows: IntArray, channels: Any, target: Target) -> Any:
+        if statistic == "entropy":
+            return entropy_estimate(counts(rows), channels, target, noise_limit=math.inf)
+        return pair_estimate(statistic, counts(rows), channels, target, noise_limit=math.inf)
+
+    found = estimate(rows, noisy, target)
+    assert found.interval()[0 if statistic != "entropy" else 1] == pytest.approx(
+        0 if statistic != "entropy" else math.log(12)
+    )
+    assert found.effective_n == pytest.approx(estimate(rows, noisy, "population").effective_n)
+    fewer = np.rint(free * found.effective_n).astype(np.int64)
+    same = estimate(fewer, channels_of(shape, (1.0, 1.0)), "population")
+    assert same.standard_error == pytest.approx(estimate(rows, noisy, "population").standard_error, rel=0.3)
+    assert same.effective_n == pytest.approx(found.effective_n, rel=0.3)
+
+
+def test_where_negative_cells_count_in_it_the_effective_number_is_not_known() -> None:
+    """Of a strong link with cells that are far below 0 by noise."""
+    rows = np.array([[400, 300, 20], [20, 200, 400], [170, 100, 10]])
+    found = pair_estimate("phi^2", counts(rows), channels_of((3, 3), (0.45, 0.45)), noise_limit=math.inf)
+    assert found.interval()[0] > 0
+    assert any("corrected cells are negative" in note for note in found.notes)
+    assert found.effective_n is None
+
+
+def test_associations_above_1_are_named() -> None:
+    asked = bo.Problem(
+        attributes=[bo.Attribute(name, categories=4) for name in "abc"],
+        moments=[bo.CrossMoment("a", "b"), bo.CrossMoment("b", "c")],
+        total_epsilon=0.6,
+    )
+    split = bo.uniform(asked)
+    drawn = np.random.default_rng(0)
+    for _ in range(50):
+        released = pd.DataFrame(drawn.integers(0, 4, (400, 3)), columns=list("abc"))
+        found = bo.estimate.associations(released, split, noise_limit=math.inf)
+        beyond = [" x ".join(one.attributes) for one in found.pairs if one.value > 1]
+        told = f"Above 1, which no V can be, as it may be by chance: {', '.join(beyond)}."
+        assert (told in " ".join(str(found).split())) is bool(beyond)
+        if beyond:
+            return
+    raise AssertionError("no pair was above 1")
