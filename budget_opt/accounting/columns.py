@@ -7,7 +7,8 @@ and o being fractions of the sampler's integers, t >= o. For a report y
     P(best guess is right)    = sum over y of max_x pi_x P(y | x) = sum over y of max(pi_y t, max pi o)
 
 and the odds of two categories move by t / o at most. With a background that is not uniform t and o depend on
-y, the same holds with t_y and o_y, and a value is reported as it is with probability sum pi_y t_y. The column
+y, the same holds with t_y and o_y, and a value is reported as it is with probability sum pi_y t_y. A matrix
+that was chosen for a known source is taken as it is, entry by entry. The column
 of a member of a cluster is randomized by a matrix of the same kind, with its own t and o (DESIGN 2.9); but a
 change of the member moves the odds of the columns of all members together by more, up to the loss of the
 cluster. All of it is exact, and rounded up where it becomes a double: what an attacker gains is never said to
@@ -24,6 +25,7 @@ from typing import Literal
 
 from budget_opt.allocation.blocks import AllocatedAttribute
 from budget_opt.mechanisms.exact import exact, float_at_least
+from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.sampler import Sampler
 
 PriorKind = Literal["uniform", "marginal", "stated"]
@@ -66,7 +68,9 @@ def column_alone(
     """The figures under a prior, one share a category with sum 1; None for the uniform one."""
     r, sampler = attribute.cardinality, attribute.column_sampler
     uniform = Fraction(1, r)
-    if not attribute.part.has_uniform_background:
+    if isinstance(sampler, MatrixSampler):
+        figures = _by_matrix(sampler, [uniform] * r if prior is None else prior)
+    elif not attribute.part.has_uniform_background:
         figures = _by_value(attribute, [uniform] * r if prior is None else prior)
     elif isinstance(sampler, Sampler):
         figures = _alike(r, prior, sampler.truth_probability, sampler.other_probability)
@@ -117,6 +121,21 @@ def _by_value(attribute: AllocatedAttribute, prior: Sequence[Fraction]) -> _Figu
         truth_reported=sum((share * truth for share, truth, _ in rows), Fraction(0)),
         believed=(min(believed), max(believed)),
         guess_with=sum((max(share * truth, most * other) for share, truth, other in rows), Fraction(0)),
+    )
+
+
+def _by_matrix(sampler: MatrixSampler, prior: Sequence[Fraction]) -> _Figures:
+    """Where every truth has a law of its own, Q: P(truth = y | report = y) = pi_y Q[y, y] / (pi Q)_y."""
+    rows, reports = sampler.matrix.rows, sampler.matrix.released_marginal(prior)
+    shown = [y for y, share in enumerate(prior) if share > 0 and reports[y] > 0]
+    believed = [prior[y] * rows[y][y] / reports[y] for y in shown]
+    return _Figures(
+        truth_reported=sum((share * rows[x][x] for x, share in enumerate(prior)), Fraction(0)),
+        believed=(min(believed, default=Fraction(0)), max(believed, default=Fraction(0))),
+        guess_with=sum(
+            (max(share * row[y] for share, row in zip(prior, rows, strict=True)) for y in range(len(rows))),
+            Fraction(0),
+        ),
     )
 
 

@@ -32,9 +32,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from budget_opt.accounting.joint_matrix import ToldByMatrix
 from budget_opt.allocation.allocation import Allocation
 from budget_opt.allocation.blocks import AllocatedAttribute, AllocatedBlock
 from budget_opt.mechanisms.exact import exact, exact_sum, float_at_least, log_at_least
+from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.samplers import other_words
 from budget_opt.model.domain import Label
 
@@ -105,16 +107,21 @@ class _Seen:
 
     Of 2^b words `kept` leave the truth, and `drawn` lead to each of their joint categories whatever it is: an
     array with as many axes as the joint, which are 1 long where they are no axes of this block. Where none
-    leave the truth, the report tells nothing.
+    leave the truth, the report tells nothing. `rows` are the counts by truth of a matrix that was chosen for
+    a known source, which has no such form.
     """
 
     axes: tuple[int, ...]
     kept: int
     drawn: Whole
+    rows: Whole | None = None
 
     @classmethod
     def of(cls, block: AllocatedBlock, names: Sequence[str]) -> _Seen:
         inside = {block.names.index(name): axis for axis, name in enumerate(names) if name in block.names}
+        if isinstance(block.sampler, MatrixSampler):
+            rows = np.array(block.sampler.counts, dtype=object)
+            return cls(tuple(inside.values()), 0, rows[0], rows)
         words, counts = 1, np.ones(block.cardinality, dtype=object)
         if block.sampler is not None:
             words, counts[:] = 2**block.sampler.bits, other_words(block.sampler)
@@ -129,6 +136,9 @@ class _Seen:
 
     def through(self, counts: Whole) -> Whole:
         """The counts as the reports of these columns show them, times 2^b; summed out where none tells."""
+        if self.rows is not None:
+            seen: Whole = np.moveaxis(np.tensordot(counts, self.rows, (self.axes[0], 0)), -1, self.axes[0])
+            return seen
         total: Whole = counts.sum(axis=self.axes, keepdims=True)
         if self.kept == 0:
             return total
@@ -161,12 +171,11 @@ def _learned(
         if block is not own:
             reports = block.through(reports)
     labels = attribute.domain.labels
-    told = _Told.of(reports, own, axis)
     weight = np.moveaxis(table, axis, 0).reshape(attribute.cardinality, -1).sum(axis=1)
-    alone = _Told.of(weight, _column(own, axis), 0)
     possible = [v for v in range(attribute.cardinality) if weight[v]]
     known = len(possible) < 2
-    odds = _Odds(Fraction(1), 0, 0) if known else _largest_odds(told, alone, weight, possible)
+    told, alone = _told(own, reports, axis, weight), _told(_column(own, axis), weight, 0, weight)
+    odds = _Odds(Fraction(1), 0, 0) if known else _odds(told, alone, weight, possible)
     log_odds = log_at_least(odds.ratio)
     whole = min(exact(log_odds) + others, exact(allocation.loss))
     column = attribute.column_sampler
@@ -184,8 +193,26 @@ def _learned(
     )
 
 
+def _told(own: _Seen, reports: Whole, axis: int, weight: Whole) -> _Told | ToldByMatrix:
+    """What is reported beside an attribute, and by its own column, in the form that its matrix allows."""
+    if own.rows is not None:
+        return ToldByMatrix.of(own.rows, reports, axis, weight)
+    return _Told.of(reports, own, axis)
+
+
+def _odds(
+    told: _Told | ToldByMatrix, alone: _Told | ToldByMatrix, weight: Whole, possible: Sequence[int]
+) -> _Odds:
+    if isinstance(told, ToldByMatrix) or isinstance(alone, ToldByMatrix):
+        assert isinstance(told, ToldByMatrix)
+        return _Odds(*told.largest_odds(possible))
+    return _largest_odds(told, alone, weight, possible)
+
+
 def _column(own: _Seen, axis: int) -> _Seen:
     """One column of a block, alone."""
+    if own.rows is not None:
+        return _Seen((0,), own.kept, own.drawn, own.rows)
     others = tuple(other for other in own.axes if other != axis)
     return _Seen((0,), own.kept, own.drawn.sum(axis=others).ravel())
 

@@ -20,6 +20,10 @@ o = min c / 2^b: the law above with the effective cardinality for r. A compositi
 dominates the composition (Zhu, Dong and Wang 2022, on dominating pairs), so all that is computed from it is
 an upper bound: for one block the tight one for g >= 1, and for all where two categories are equally rare.
 
+**A matrix chosen for a known source** has no such form. Of all mechanisms with likelihood ratio g, randomized
+response of two categories, t = g / (1 + g) and o = 1 / (1 + g), dominates every pair at all orders (Kairouz,
+Oh and Viswanath 2015): its law is the one used, so that what is computed from it is an upper bound.
+
 Records that differ
 in several blocks have the sum of independent such losses; leaving some of them equal is a marginal of
 changing all, so changing all is the worst case of every divergence used here.
@@ -36,6 +40,7 @@ from budget_opt.allocation.allocation import Allocation
 from budget_opt.allocation.blocks import AllocatedBlock
 from budget_opt.errors import InputError
 from budget_opt.mechanisms import randomized_response as rr
+from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.samplers import least_probability
 from budget_opt.model.arrays import FloatArray
 
@@ -71,6 +76,9 @@ def three_point(block: AllocatedBlock) -> ThreePoint | None:
     sampler = block.sampler
     if sampler is None:
         return None
+    if isinstance(sampler, MatrixSampler):
+        ratio = sampler.likelihood_ratio
+        return ThreePoint(block.loss, ratio / (1 + ratio), 1 / (1 + ratio))
     other = least_probability(sampler)
     return ThreePoint(block.loss, other + sampler.retention, other)
 

@@ -44,6 +44,7 @@ def meaning_sentences(allocation: Allocation) -> tuple[str, ...]:
         record_sentence(allocation),
         own_column_sentence(allocation),
         *map(_sentence, cluster_sentences(allocation)),
+        *map(_sentence, source_sentences(allocation)),
         *unit_sentences(allocation),
         public_sentence(allocation),
         *order_sentences(allocation),
@@ -97,6 +98,17 @@ def cluster_sentences(allocation: Allocation, names: Iterable[str] | None = None
         if block.is_cluster
         and block.is_released
         and (asked is None or 0 < len(asked & {*block.names}) < len(block.names))
+    )
+
+
+def source_sentences(allocation: Allocation) -> tuple[str, ...]:
+    """What does not rest on a known source, and what does: a sentence for each attribute that has one."""
+    return tuple(
+        f"{one.name} is randomized by a matrix that was chosen for what is known of its distribution: the "
+        f"loss, {nats(at_most(one.loss))}, holds whatever that is, and only what is changed rests on it"
+        + (f", and nobody is ever reported as {', '.join(map(str, one.censored))}" if one.censored else "")
+        for one in allocation.attributes
+        if one.distortion is not None
     )
 
 

@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from budget_opt.errors import InputError
-from budget_opt.mechanisms.exact import float_at_most
+from budget_opt.mechanisms.exact import float_at_least, float_at_most
+from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.sampler import Sampler
 from budget_opt.mechanisms.samplers import AnySampler, other_probabilities, truth_probabilities
 from budget_opt.model.arrays import FloatArray
@@ -18,6 +19,7 @@ from budget_opt.model.attribute import Attribute
 from budget_opt.model.background import Weights
 from budget_opt.model.block import Block
 from budget_opt.model.domain import Domain
+from budget_opt.model.labels import Label
 
 
 @dataclass(frozen=True)
@@ -80,20 +82,41 @@ class AllocatedBlock:
         """Privacy loss of the implemented matrix in nats, rounded up: of a change of any of the members."""
         return 0.0 if self.sampler is None else self.sampler.loss
 
+    @property
+    def has_retention(self) -> bool:
+        """False where the matrix was chosen for a known source: no lambda says what it leaves of a moment."""
+        return not isinstance(self.sampler, MatrixSampler)
+
     @cached_property
     def exact_retention(self) -> Fraction:
-        """The implemented lambda."""
+        """The implemented lambda; raises `InputError` without one (`has_retention`)."""
+        if isinstance(self.sampler, MatrixSampler):
+            raise InputError(
+                f"attribute {self.name!r}: has no retention, as its matrix was chosen for a known source: "
+                "its effect on a moment is no single factor. Ask for its `effect`, or remove the source."
+            )
         return Fraction(0) if self.sampler is None else self.sampler.retention
 
     @property
     def retention(self) -> float:
-        """The implemented lambda, rounded down."""
+        """The implemented lambda, rounded down; raises `InputError` without one (`has_retention`)."""
         return float_at_most(self.exact_retention)
+
+    @cached_property
+    def distortion(self) -> float | None:
+        """The expected share of changed cells in the worst case that a known source leaves, rounded up.
+
+        None of a block without a source, or without a sampler.
+        """
+        source = self.block.source
+        if source is None or not isinstance(self.sampler, MatrixSampler):
+            return None
+        return float_at_least(self.sampler.matrix.distortion(source))
 
     @property
     def has_uniform_background(self) -> bool:
         """True where every member is replaced by a uniform draw."""
-        return self.block.background_weights is None
+        return self.has_retention and self.block.background_weights is None
 
     @property
     def truth_probability(self) -> float | None:
@@ -118,7 +141,7 @@ class AllocatedBlock:
         the rest leaves the truth: lambda is that of the cluster.
         The columns of several members are not drawn by theirs: they are not independent.
         """
-        if self.sampler is None or not self.is_cluster:
+        if self.sampler is None or not self.is_cluster or isinstance(self.sampler, MatrixSampler):
             return self.sampler
         return self.sampler.marginal_of(self.names.index(name), self.shape)
 
@@ -207,6 +230,34 @@ class AllocatedAttribute:
         return self.part.retention
 
     @property
+    def has_retention(self) -> bool:
+        """False where the matrix was chosen for a known source: no lambda says what it leaves of a moment."""
+        return self.part.has_retention
+
+    @property
+    def is_correctable(self) -> bool:
+        """True where a joint table with this column can be corrected: it is released, with a retention."""
+        return self.is_released and self.has_retention
+
+    @property
+    def distortion(self) -> float | None:
+        """The expected share of changed cells in the worst case of its source; None without one."""
+        return self.part.distortion
+
+    @cached_property
+    def effect(self) -> tuple[Fraction, ...] | None:
+        """(Q f)(x) = E[f(report) | truth x] by code, exactly, f the scores and Q a known source's matrix.
+
+        With attributes S that are randomized beside this one, of retention R_S and centred scores Z,
+        E f(Y) prod W = R_S E (Q f)(X) prod Z: f is replaced by Q f in every moment. None without scores, and
+        for an attribute without a source or a sampler.
+        """
+        sampler = self.part.sampler
+        if self.score_values is None or not isinstance(sampler, MatrixSampler):
+            return None
+        return sampler.matrix.expected(self.score_values)
+
+    @property
     def shadow_price(self) -> float | None:
         """The price of the pin or bound that holds the part's epsilon, None where no optimum is proved."""
         return self.part.shadow_price
@@ -231,14 +282,44 @@ class AllocatedAttribute:
     def exact_laws(self) -> tuple[list[Fraction], list[Fraction]]:
         """P(report = v | truth v) and P(report = v | another truth) in this column, by v.
 
-        Both are the background where the report does not depend on the truth.
+        Both are the background where the report does not depend on the truth. Raises `InputError` where the
+        second is not one number a report: of a matrix that was chosen for a known source (`exact_matrix`).
         """
         sampler, r = self.column_sampler, self.cardinality
+        if isinstance(sampler, MatrixSampler):
+            raise InputError(
+                f"attribute {self.name!r}: its matrix was chosen for a known source, and has another law for "
+                "every truth. Ask for its matrix (exact_matrix)."
+            )
         if sampler is not None:
             return truth_probabilities(sampler), other_probabilities(sampler)
         weights = self.declared.background_weights or (1,) * r
         blind = [Fraction(weight, sum(weights)) for weight in weights]
         return blind, blind
+
+    @property
+    def exact_matrix(self) -> tuple[tuple[Fraction, ...], ...]:
+        """P(report = y | truth x) in this column, exactly, rows the truth."""
+        sampler = self.column_sampler
+        if isinstance(sampler, MatrixSampler):
+            return sampler.matrix.rows
+        (truths, others), codes = self.exact_laws, range(self.cardinality)
+        return tuple(tuple(truths[y] if y == x else others[y] for y in codes) for x in codes)
+
+    @property
+    def censored(self) -> tuple[Label | None, ...]:
+        """The categories that are never reported; they stay in the declared domain of a release."""
+        largest = self.reported_between[1]
+        return tuple(label for label, most in zip(self.domain.labels, largest, strict=True) if most == 0)
+
+    @property
+    def reported_between(self) -> tuple[FloatArray, FloatArray]:
+        """The least and the largest P(report = v) over all truths, by v, each (r,)."""
+        sampler = self.column_sampler
+        if isinstance(sampler, MatrixSampler):
+            matrix = sampler.matrix.as_array()
+            return matrix.min(axis=0), matrix.max(axis=0)
+        return self.other_probabilities, self.truth_probabilities
 
     @property
     def truth_probabilities(self) -> FloatArray:
@@ -263,6 +344,9 @@ def _truth_range(sampler: AnySampler | None, weights: Weights) -> tuple[float, f
         whole = sum(weights)
         return min(weights) / whole, max(weights) / whole
     words = 2**sampler.bits
+    if isinstance(sampler, MatrixSampler):
+        same = [row[code] for code, row in enumerate(sampler.counts)]
+        return min(same) / words, max(same) / words
     return (min(sampler.counts) + sampler.kept) / words, (max(sampler.counts) + sampler.kept) / words
 
 

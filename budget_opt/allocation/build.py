@@ -21,8 +21,9 @@ from budget_opt.allocation.blocks import AllocatedBlock, product
 from budget_opt.allocation.rounding import even
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.mechanisms.exact import exact, float_at_least
+from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.sampler import WIDTHS
-from budget_opt.mechanisms.samplers import AnySampler, any_sampler_for
+from budget_opt.mechanisms.samplers import AnySampler
 from budget_opt.model.arrays import FloatArray
 from budget_opt.model.block import Block
 from budget_opt.model.objectives import log_retentions, log_spread_of, relative_gap, value, value_of
@@ -83,10 +84,7 @@ def assemble(
 def samplers(problem: Problem, epsilon: FloatArray) -> list[AnySampler | None]:
     """The sampler of every block: 64 bits where a floor or distortion binds, 128 where that is not enough."""
     arrays = problem.arrays
-    chosen = [
-        any_sampler_for(float(e), block.cardinality, block.background_weights)
-        for block, e in zip(problem.blocks, epsilon, strict=True)
-    ]
+    chosen = [block.sampler(float(e)) for block, e in zip(problem.blocks, epsilon, strict=True)]
     kept = log_retentions(arrays, epsilon)
     binding = [
         k
@@ -96,10 +94,7 @@ def samplers(problem: Problem, epsilon: FloatArray) -> list[AnySampler | None]:
     distorted = {i for i, block in enumerate(problem.blocks) if _keeps_barely(block, chosen[i])}
     for bits in WIDTHS[1:]:
         for i in distorted.union(int(i) for k in binding for i in arrays.members(k)):
-            block = problem.blocks[i]
-            chosen[i] = any_sampler_for(
-                float(epsilon[i]), block.cardinality, block.background_weights, least_bits=bits
-            )
+            chosen[i] = problem.blocks[i].sampler(float(epsilon[i]), bits)
         binding = [k for k in binding if not _keeps_floor(problem, int(k), chosen)]
         distorted = {i for i in distorted if _retention(chosen[i]) < problem.blocks[i].least_retention}
     return chosen
@@ -118,7 +113,8 @@ def _keeps_floor(problem: Problem, k: int, chosen: Sequence[AnySampler | None]) 
 
 
 def _retention(sampler: AnySampler | None) -> Fraction:
-    return Fraction(0) if sampler is None else sampler.retention
+    """lambda; a matrix without one is in no moment, and nothing of a moment is kept by it."""
+    return Fraction(0) if sampler is None or isinstance(sampler, MatrixSampler) else sampler.retention
 
 
 def _moments(problem: Problem, blocks: Sequence[AllocatedBlock]) -> tuple[AllocatedMoment, ...]:
@@ -163,15 +159,11 @@ def implemented_log_inflations(problem: Problem, blocks: Sequence[AllocatedBlock
 
 
 def _log_retention(blocks: Sequence[AllocatedBlock]) -> FloatArray:
-    """log of the implemented lambda (M,), with all digits where it is near 1."""
+    """log of the implemented lambda (M,), with all digits where it is near 1; -inf without one."""
+    kept = [_retention(block.sampler) for block in blocks]
     with np.errstate(divide="ignore"):
         return np.array(
-            [
-                np.log1p(-float(1 - block.exact_retention))
-                if block.exact_retention > Fraction(1, 2)
-                else np.log(float(block.exact_retention))
-                for block in blocks
-            ]
+            [np.log1p(-float(1 - one)) if one > Fraction(1, 2) else np.log(float(one)) for one in kept]
         )
 
 

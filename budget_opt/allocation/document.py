@@ -32,7 +32,8 @@ from budget_opt.allocation.schema import (
     SamplerIntegers,
 )
 from budget_opt.errors import AllocationError, Fault, InputError
-from budget_opt.mechanisms.exact import float_at_most
+from budget_opt.mechanisms.exact import exact, float_at_most
+from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.sampler import Sampler
 from budget_opt.mechanisms.samplers import AnySampler, any_sampler_as_stated
 from budget_opt.model.background import to_json
@@ -102,13 +103,15 @@ def _attribute(attribute: AllocatedAttribute) -> dict[str, Any]:
         "background": to_json(attribute.declared.background),
         "epsilon": attribute.epsilon,
         "loss": attribute.loss,
-        "retention": attribute.retention,
+        "retention": attribute.retention if attribute.has_retention else None,
         "truth_probability": attribute.truth_probability,
         "other_probability": attribute.other_probability,
         # members are not drawn on their own: who knows no clusters finds nothing to draw with
         "sampler": None if attribute.cluster else _integers(attribute.sampler),
         "shadow_price": attribute.shadow_price,
         **({"cluster": attribute.part.name} if attribute.cluster else {}),
+        **({} if attribute.distortion is None else {"distortion": attribute.distortion}),
+        **({} if attribute.effect is None else {"effect": [float(score) for score in attribute.effect]}),
     }
 
 
@@ -133,6 +136,8 @@ def _integers(sampler: AnySampler | None) -> dict[str, Any] | None:
         return None
     if isinstance(sampler, Sampler):
         return {"bits": sampler.bits, "q": str(sampler.q)}
+    if isinstance(sampler, MatrixSampler):
+        return {"bits": sampler.bits, "rows": [[str(count) for count in row] for row in sampler.counts]}
     return {"bits": sampler.bits, "counts": [str(count) for count in sampler.counts]}
 
 
@@ -237,8 +242,41 @@ def _sampler(
     stated = (
         None if part.sampler is None else _part(SamplerIntegers, f"{where}.sampler", part.sampler, faults)
     )
+    if block.source is not None:
+        return (
+            None
+            if stated is None
+            else _matrix_sampler(f"{where}.sampler", block, part.epsilon, stated, faults)
+        )
     bits = None if stated is None else stated.bits
     return any_sampler_as_stated(part.epsilon, block.cardinality, block.background_weights, bits)
+
+
+def _matrix_sampler(
+    where: str, block: Block, epsilon: float, stated: SamplerIntegers, faults: list[Fault]
+) -> MatrixSampler | None:
+    """The stated rows, which are taken as they are where they lose no more than epsilon.
+
+    The loss and the changed cells that the file states are compared with theirs; whether others would change
+    fewer is for `verify` to say, as a solver may have found them.
+    """
+    rows = tuple(tuple(map(int, row)) for row in stated.rows or ())
+    if len(rows) != block.cardinality:
+        limit = f"must be {block.cardinality}, one for each category of an attribute with a source"
+        faults.append(Fault(f"{where}.rows", len(rows), limit, "The file was changed."))
+        return None
+    try:
+        sampler = MatrixSampler(stated.bits, rows)
+    except ValueError as why:
+        faults.append(
+            Fault(f"{where}.rows", f"{len(rows)} rows", f"are no matrix: {why}", "The file was changed.")
+        )
+        return None
+    if exact(sampler.loss) > exact(epsilon):
+        limit = f"must lose at most epsilon, {epsilon!r}"
+        faults.append(Fault(f"{where}.rows", sampler.loss, limit, "The file was changed."))
+        return None
+    return sampler
 
 
 def _question(
@@ -250,7 +288,7 @@ def _question(
         total_epsilon=stated.total_epsilon,
         total_delta=stated.total_delta,
         objective=outcome.kind,
-        attributes=[_without(item, AttributeResults) for item in stated.attributes],
+        attributes=[_declaration(item) for item in stated.attributes],
         moments=[_without(item, MomentResults) for item in stated.moments],
         groups=stated.groups,
         public=stated.public,
@@ -262,6 +300,14 @@ def _question(
         survey=stated.survey,
         clusters=[part.members for part in clusters],
     )
+
+
+def _declaration(item: Mapping[str, Any]) -> dict[str, Any]:
+    """The declaration of an attribute; with a source its epsilon is the pin that chose the matrix."""
+    declared = _without(item, AttributeResults)
+    if declared.get("source") is None:
+        return declared
+    return {**declared, "epsilon": item["epsilon"]}
 
 
 def _repetition(moments: Sequence[Mapping[str, Any]]) -> Fault:

@@ -16,7 +16,7 @@ _REMEDY = "It is rounded to the wrong side; the file was changed."
 
 
 def overstated(document: Mapping[str, Any], allocation: Allocation) -> list[Fault]:
-    """Every stated loss below the exact one, and every stated retention above it, of a file read as this."""
+    """Every stated loss (or share of changed cells) below the exact one, and every retention above it."""
     return [
         Fault(where, stated, f"must be at {'least' if is_cost else 'most'} {exactly!r}", _REMEDY)
         for where, stated, exactly, is_cost in _figures(document, allocation)
@@ -33,7 +33,10 @@ def _figures(document: Mapping[str, Any], allocation: Allocation) -> Iterator[tu
         yield "privacy.planned_loss", privacy["planned_loss"], allocation.planned_loss, True
     for i, (stated, attribute) in enumerate(zip(document["attributes"], allocation.attributes, strict=True)):
         yield f"attributes[{i}].loss", stated["loss"], attribute.loss, True
-        yield f"attributes[{i}].retention", stated["retention"], attribute.retention, False
+        if attribute.has_retention:
+            yield f"attributes[{i}].retention", stated["retention"], attribute.retention, False
+        if attribute.distortion is not None:
+            yield f"attributes[{i}].distortion", stated["distortion"], attribute.distortion, True
     for i, (stated, block) in enumerate(zip(document["clusters"], allocation.clusters, strict=True)):
         yield f"clusters[{i}].loss", stated["loss"], block.loss, True
         yield f"clusters[{i}].retention", stated["retention"], block.retention, False

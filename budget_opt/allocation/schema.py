@@ -57,18 +57,28 @@ class _Stated(Part):
 
 
 _COUNT = "^[1-9][0-9]{0,38}$"
+_NONE_OR_COUNT = "^(0|[1-9][0-9]{0,38})$"
 
 
 class SamplerIntegers(_Stated):
-    """b and q of DESIGN 2.8, or `counts` of another background; as decimal strings: they may exceed 2^53."""
+    """b and q of DESIGN 2.8, `counts` of another background, or `rows` of counts of a known source's matrix.
+
+    All are decimal strings: they may exceed 2^53.
+    """
 
     noun: ClassVar[str] = "the sampler"
 
     bits: Literal[32, 64, 128]
     q: str | None = Field(default=None, pattern=_COUNT)
     counts: tuple[Annotated[str, Field(pattern=_COUNT)], ...] | None = None
+    rows: tuple[tuple[Annotated[str, Field(pattern=_NONE_OR_COUNT)], ...], ...] | None = None
 
     def _laws(self) -> list[Fault]:
+        if self.rows is not None:
+            beside = [name for name in ("q", "counts") if getattr(self, name) is not None]
+            return [
+                Fault(name, "stated", "is there beside rows", "Remove one of the two.") for name in beside
+            ]
         if self.q is None and self.counts is None:
             remedy = "Add it, or counts where the background is not uniform."
             return [Fault("q", MISSING, "is required", remedy)]
@@ -78,19 +88,25 @@ class SamplerIntegers(_Stated):
 
 
 class AttributeResults(_Stated):
-    """What an allocation states of an attribute beside its declaration."""
+    """What an allocation states of an attribute beside its declaration.
+
+    With a known source `retention` is null; `distortion` is the expected share of changed cells in the worst
+    case of the source, and `effect` what the matrix makes of each category's score, where there are scores.
+    """
 
     noun: ClassVar[str] = "the attribute"
 
     cardinality: StrictInt
     epsilon: Budgeted
     loss: Finite
-    retention: Finite
+    retention: Finite | None
     truth_probability: Finite | None
     other_probability: Finite | None
     sampler: dict[str, Any] | None
     shadow_price: Finite | None = None
     cluster: Title | None = None
+    distortion: Finite | None = None
+    effect: tuple[Finite, ...] | None = None
 
 
 class ClusterResults(_Stated):

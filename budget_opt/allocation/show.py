@@ -39,6 +39,7 @@ def renderable(allocation: Allocation) -> RenderableType:
     parts: list[RenderableType] = [Text(headline(allocation)), attribute_table(allocation)]
     merged = grouping_sentences(allocation.question.attributes)
     parts += [Text(line) for line in (*cluster_lines(allocation), *distortion_lines(allocation), *merged)]
+    parts += [Text(line) for line in source_sentences(allocation)]
     if allocation.moments:
         parts.append(moment_table(allocation))
         parts += [Text(line) for line in touching_lines(allocation)]
@@ -81,6 +82,18 @@ def touching_lines(allocation: Allocation) -> list[str]:
     what = f"with two members of one cluster: {', '.join(twice[:LOST])}{more}"
     why = "Their retention is the factor on the function of the cluster; the members' means move them as well"
     return [f"{what}. {why}, and corrected estimates account for it"]
+
+
+def source_sentences(allocation: Allocation) -> list[str]:
+    """What a known source's matrix changes, what is never reported, and that no factor says its effect."""
+    return [
+        f"{one.name} is randomized by the best matrix for its source: of the cells at most "
+        f"{percent_at_most(one.distortion)} are changed, as expected in the worst case of the source; never "
+        f"reported: {', '.join(map(str, one.censored)) or 'none'}. Epsilon holds whatever the source is; its "
+        "effect on a moment is no single factor, so that it is in none"
+        for one in allocation.attributes
+        if one.distortion is not None
+    ]
 
 
 def group_lines(allocation: Allocation) -> list[str]:
@@ -170,7 +183,10 @@ def attribute_table(allocation: Allocation) -> WideTable:
     columns = [
         Column("categories", [str(one.cardinality) for one in attributes]),
         Column("epsilon", [f"{one.epsilon:.4g}" for one in attributes]),
-        Column("retention", where_released(lambda one: percent(one.retention), "0 %")),
+        Column(
+            "retention",
+            where_released(lambda one: percent(one.retention) if one.has_retention else "by source", "0 %"),
+        ),
         Column(
             "true value reported",
             where_released(truth_told, "not released"),

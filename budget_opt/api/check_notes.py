@@ -25,6 +25,7 @@ def notes_of_any_clusters(problem: Problem) -> list[str]:
     return [
         *grouping_sentences(problem.attributes),
         *_backgrounds(problem),
+        *_sources(problem),
         *_without_scores(problem),
         *delta_notes(problem.total_delta),
         *_not_public(problem),
@@ -49,7 +50,7 @@ def unused_notes(problem: Problem) -> list[str]:
     return [
         f"{block.name} is in no moment: it gets its minimum, {block.lower:g}; with 0 it is left out"
         for i, block in enumerate(problem.blocks)
-        if i not in used and all(member.epsilon is None for member in block.members)
+        if i not in used and all(member.pin is None for member in block.members)
     ]
 
 
@@ -62,6 +63,18 @@ def _backgrounds(problem: Problem) -> list[str]:
         f"{one.cardinality:,}"
         for one in problem.attributes
         if one.effective_cardinality > one.cardinality
+    ]
+
+
+def _sources(problem: Problem) -> list[str]:
+    """What a known source costs and is worth, and that nothing of the guarantee rests on it."""
+    worthless = ". Randomized response changes as few cells with a source of class I: remove the source"
+    return [
+        f"{one.name}: its source is of class {source.source_class} (Kalantari 2018); it costs its pinned "
+        f"epsilon {one.lower:.4g}, whatever the source is, and is in no moment: its matrix has no retention"
+        + (worthless if source.source_class == "I" else "")
+        for one, source in ((one, one.known_source) for one in problem.attributes)
+        if source is not None
     ]
 
 

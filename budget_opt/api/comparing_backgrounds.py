@@ -39,7 +39,8 @@ class ComparedBackground:
 
 def with_background_of(attribute: Attribute, stated: Attribute) -> Attribute:
     """The attribute with the background of another, and the marginal that this refers to."""
-    if attribute.background_weights == stated.background_weights:
+    has_source = attribute.source is not None or stated.source is not None
+    if has_source or attribute.background_weights == stated.background_weights:
         return attribute
     refers = isinstance(stated.background, tuple) or stated.background == "uniform"
     marginal = attribute.marginal if refers else stated.marginal
@@ -58,6 +59,8 @@ def _in_order(allocation: Allocation, first: Allocation) -> list[AllocatedAttrib
 
 def _differ(column: Sequence[AllocatedAttribute]) -> bool:
     """True where they are told in other words, or differ on the same categories."""
+    if not all(one.has_retention for one in column):
+        return False
     categories = {one.domain.identity for one in column}
     found = {(one.domain.identity, one.declared.background_weights) for one in column}
     return len(found) > len(categories) or len({background_told(one.declared) for one in column}) > 1

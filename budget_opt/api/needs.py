@@ -41,8 +41,8 @@ def demanding(problem: Problem) -> str:
     attributes, moments = problem.attributes, problem.moments
     kinds = {
         "floors": any(moment.floor is not None for moment in moments),
-        "pins": any(attribute.epsilon is not None for attribute in attributes),
-        "minima": any(attribute.epsilon is None and attribute.lower > 0 for attribute in attributes),
+        "pins": any(attribute.pin is not None for attribute in attributes),
+        "minima": any(attribute.pin is None and attribute.lower > 0 for attribute in attributes),
         "distortion_max": any(attribute.distortion_max is not None for attribute in attributes),
     }
     return listed([kind for kind, stated in kinds.items() if stated]) or "all constraints"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from budget_opt.allocation.merging import is_merged, merged_told
 from budget_opt.errors import InputError
+from budget_opt.estimators.source_marginals import corrected_by_inverse
 from budget_opt.mechanisms.exact import exact, float_at_least, float_at_most, multiple_at_least
 from budget_opt.mechanisms.hamming import (
     MatrixSampler,
@@ -46,9 +47,10 @@ Known = Source | Sequence[Sequence[float | Fraction]]
 class SourceAware:
     """A matrix of its own for one attribute, its integers, and all that can be said before anything is drawn.
 
-    It stands beside an allocation and not in it: its effect on moments is no single factor, so that it has
-    no retention and takes no part in floors and weights. Whoever draws with it adds `loss` to that of
-    whatever else is released of the same people. All numbers are of the implemented matrix and proved.
+    Its effect on moments is no single factor, so that it has no retention and takes no part in floors and
+    weights. `source` of an attribute puts the same into a problem; whoever draws with it otherwise adds
+    `loss` to that of whatever else is released of the same people. All numbers are of the implemented matrix
+    and proved.
     """
 
     attribute: Attribute
@@ -119,10 +121,7 @@ class SourceAware:
             raise InputError(
                 f"counts: must be {self.attribute.cardinality} numbers >= 0, one a category, not all zero"
             )
-        inverse = self.matrix.inverse()
-        shares = reports / total
-        spread = inverse.T @ (np.diag(shares) - np.outer(shares, shares)) @ inverse / total
-        return shares @ inverse, np.sqrt(np.maximum(np.diag(spread), 0.0))
+        return corrected_by_inverse(self.matrix, reports, reports)
 
     def __str__(self) -> str:
         name, kind, least = self.attribute.name, self.optimum.source.source_class, self.optimum.bound

@@ -62,6 +62,12 @@ def taken(problem: Problem, split: Allocation | Mapping[str, Any], name: str = "
         for one in problem.attributes
         if one.background_weights != stated[one.name].declared.background_weights
     ]
+    sources = [one.name for one in problem.attributes if one.source != stated[one.name].declared.source]
+    if sources:
+        raise InputError(
+            f"{name}: has matrices of other sources for {listed(sources)} than the problem. Give the problem "
+            "the same sources, or epsilons by name."
+        )
     if others:
         raise InputError(
             f"{name}: draws replaced cells of {listed(others)} from another background than the problem. "

@@ -174,13 +174,27 @@ def _along_together(
     return np.moveaxis(step(joint_channel(members), joint, 0).reshape(shape), first, axes)
 
 
-def channel_of(attribute: AllocatedAttribute) -> Channel:
-    """The channel of an attribute of an allocation; `InputError` where nothing of it was released."""
+def require_released(attribute: AllocatedAttribute) -> None:
+    """`InputError` where nothing of the attribute was released."""
     if not attribute.is_released:
         raise InputError(
             f"attribute {attribute.name!r}: epsilon is {attribute.epsilon!r}, so nothing about it was "
             "released and nothing with it can be estimated. Give it a budget (epsilon_min, or a floor on a "
             "moment with it)."
+        )
+
+
+def channel_of(attribute: AllocatedAttribute) -> Channel:
+    """The channel of an attribute of an allocation.
+
+    `InputError` where nothing of it was released, and for a matrix that a known source chose.
+    """
+    require_released(attribute)
+    if not attribute.has_retention:
+        raise InputError(
+            f"attribute {attribute.name!r}: its matrix was chosen for a known source and has no retention; "
+            "of it the marginal alone is estimated. Take estimate.source_marginal(released, allocation, "
+            f"{attribute.name!r}), or remove its source before a release."
         )
     cluster = cluster_name(attribute.cluster) if attribute.cluster else None
     kept, background = float(attribute.exact_retention), _background(attribute)

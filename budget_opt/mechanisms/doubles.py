@@ -11,8 +11,14 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.sampler import Sampler
-from budget_opt.mechanisms.samplers import AnySampler, other_probabilities, truth_probabilities
+from budget_opt.mechanisms.samplers import (
+    AnySampler,
+    RetainingSampler,
+    other_probabilities,
+    truth_probabilities,
+)
 
 UNITS = 2**53
 """Whole multiples of 1 / UNITS up to 1 are doubles, and so are their sums and differences up to 1."""
@@ -41,7 +47,7 @@ def other_in_units(sampler: Sampler) -> int | None:
     return count if sampler.cardinality * count < UNITS else None
 
 
-def counts_in_units(sampler: AnySampler) -> tuple[int, ...] | None:
+def counts_in_units(sampler: RetainingSampler) -> tuple[int, ...] | None:
     """P(report = v | the truth is another category) by v in 1 / UNITS, rounded up; None if they reach 1.
 
     The diagonal is what is left of UNITS in each row, as in `other_in_units`.
@@ -52,6 +58,8 @@ def counts_in_units(sampler: AnySampler) -> tuple[int, ...] | None:
 
 def nearest_matrix(sampler: AnySampler) -> npt.NDArray[np.float64]:
     """P, rows the truth and columns the report, shape (r, r): the doubles nearest to its fractions."""
+    if isinstance(sampler, MatrixSampler):
+        return np.array(sampler.matrix.as_array(), dtype=np.float64)
     matrix = np.tile(np.array(other_probabilities(sampler), dtype=np.float64), (sampler.cardinality, 1))
     np.fill_diagonal(matrix, np.array(truth_probabilities(sampler), dtype=np.float64))
     return matrix

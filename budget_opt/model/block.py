@@ -14,6 +14,8 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
+from budget_opt.mechanisms.hamming import Source
+from budget_opt.mechanisms.samplers import AnySampler, any_sampler_for
 from budget_opt.model.background import Weights
 from budget_opt.model.distortion import epsilon_of_retention
 
@@ -63,9 +65,20 @@ class Block:
         return joint_weights([one.background_weights for one in self.members], self.shape)
 
     @property
+    def source(self) -> Source | None:
+        """What is known of the distribution of an attribute whose matrix is chosen by that; else None."""
+        return None if self.is_cluster else self.members[0].known_source
+
+    def sampler(self, epsilon: float, least_bits: int = 32) -> AnySampler | None:
+        """The sampler of this block at `epsilon` (nats), at least so wide; None where nothing is released."""
+        if not self.is_cluster:
+            return self.members[0].sampler(epsilon, least_bits)
+        return any_sampler_for(epsilon, self.cardinality, self.background_weights, least_bits=least_bits)
+
+    @property
     def is_pinned(self) -> bool:
         """True where a member has a pin, which holds for all."""
-        return any(attribute.epsilon is not None for attribute in self.members)
+        return any(attribute.pin is not None for attribute in self.members)
 
     @property
     def lower(self) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import StrictBool
 
 from budget_opt.errors import MISSING, Fault
+from budget_opt.mechanisms.hamming import Source
 from budget_opt.model.background import (
     Weights,
     background_shares,
@@ -25,6 +26,7 @@ from budget_opt.model.domain import Domain, declared_domain
 from budget_opt.model.fields import BackgroundField, Categories, Edges, LabelField, Name, Number, Share
 from budget_opt.model.grouping import Grouping, Merged, merged
 from budget_opt.model.grouping_fields import GroupingField
+from budget_opt.model.known_source_field import KnownSourceField
 from budget_opt.model.labels import Label, code_of_other, declared_labels
 from budget_opt.model.parts import Part, below
 from budget_opt.model.released_background import released_weights
@@ -55,6 +57,7 @@ class Declared(Part):
     other: LabelField | None = None
     background: BackgroundField = "uniform"
     grouping: GroupingField | None = None
+    source: KnownSourceField | None = None
 
     def __init__(self, /, *name: str, **fields: Any) -> None:
         if len(name) > 1:
@@ -112,6 +115,11 @@ class Declared(Part):
         """1 / least background share: what the price depends on; r for the uniform one (DESIGN 2.1)."""
         weights = self.background_weights
         return float(self.cardinality if weights is None else Fraction(sum(weights), min(weights)))
+
+    @cached_property
+    def known_source(self) -> Source | None:
+        """The distributions over the categories of a report that `source` leaves; None without one."""
+        return None if self.source is None else self.source.over(self.cardinality)
 
     @cached_property
     def background_weights(self) -> Weights | None:
@@ -190,7 +198,7 @@ class Declared(Part):
             return [Fault("categories, bins", value, "exactly one must be given", "Give one of the two.")]
         own = [*self._score_faults(), *self._marginal_faults(), *self._other_faults()]
         own = own or self._grouping_faults()
-        return [*own, *([] if own else self._background_faults())]
+        return [*own, *([] if own else [*self._background_faults(), *self._source_faults()])]
 
     def _score_faults(self) -> list[Fault]:
         faults = []
@@ -274,6 +282,19 @@ class Declared(Part):
             self._weights()
         except UnfitError as why:
             return [Fault("background", to_json(self.background), why.limit, f"{why.remedy}.")]
+        return []
+
+    def _source_faults(self) -> list[Fault]:
+        """What keeps a known source from choosing the matrix."""
+        if self.source is None:
+            return []
+        if self.background != "uniform":
+            limit = "has no meaning beside a source, whose matrix is chosen whole"
+            return [Fault("background", to_json(self.background), limit, "Remove one of the two.")]
+        try:
+            self.source.over(self.cardinality)
+        except UnfitError as why:
+            return [Fault("source", self.source.to_json(), why.limit, f"{why.remedy}.")]
         return []
 
     def _other_faults(self) -> list[Fault]:

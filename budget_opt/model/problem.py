@@ -28,6 +28,7 @@ from budget_opt.model.moment_rules import MomentRule, expand_rule
 from budget_opt.model.parts import Part, below
 from budget_opt.model.provenance import not_public
 from budget_opt.model.rules import budget_faults, problem_faults, reference_faults
+from budget_opt.model.source_rules import source_faults
 
 if TYPE_CHECKING:
     from budget_opt.allocation.allocation import Allocation
@@ -96,7 +97,10 @@ class Problem(Part):
             raise ProblemError.from_faults(faults)
 
     def _laws(self) -> list[Fault]:
-        clusters, own = cluster_faults(self), [*problem_faults(self), *moment_faults(self)]
+        clusters, own = (
+            cluster_faults(self),
+            [*problem_faults(self), *moment_faults(self), *source_faults(self)],
+        )
         # what clusters cost is known only where they are sound
         costs = [] if clusters else [*distortion_faults(self), *budget_faults(self)]
         return [*own, *clusters, *costs]

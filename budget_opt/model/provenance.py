@@ -7,7 +7,7 @@ data tells about the data. Each field of `Provenance` covers one kind:
 `floors`     floors and ceilings; pins, bounds and distortions of single attributes; caps of groups
 `domains`    categories and bins, the missing and the other category, groupings
 `scores`     scores, that of a missing answer as well
-`marginals`  marginals, and backgrounds other than the uniform one
+`marginals`  marginals, backgrounds other than the uniform one, and known sources
 `clusters`   clusters, and the largest table that may choose them
 `total`      total epsilon and delta, the most rows of a person, the number of waves
 """
@@ -36,7 +36,10 @@ def used_fields(problem: Problem) -> tuple[str, ...]:
         "floors": bool(problem.groups) or any(limit is not None for limit in limits),
         "domains": True,
         "scores": any(one.scores is not None or one.missing_score is not None for one in attributes),
-        "marginals": any(one.marginal is not None or one.background != "uniform" for one in attributes),
+        "marginals": any(
+            one.marginal is not None or one.background != "uniform" or one.source is not None
+            for one in attributes
+        ),
         "clusters": bool(problem.clusters),
         "total": problem.total_epsilon is not None or problem.waves > 1 or problem.unit.max_rows > 1,
     }

@@ -152,7 +152,10 @@ def _total_faults(problem: Problem) -> list[Fault]:
 
 def _reasons(blocks: Sequence[Block]) -> str:
     """Why these blocks need what they need."""
-    distorted = any(block.most_distorted is not None for block in blocks)
+    distorted = any(
+        block.most_distorted is not None or (block.source is not None and block.members[0].epsilon is None)
+        for block in blocks
+    )
     return "pins, minima and distortion_max" if distorted else "pins and minima"
 
 

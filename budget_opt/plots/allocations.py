@@ -53,7 +53,9 @@ def allocation_bars(
 def _row(name: str, block: AllocatedBlock, problem: Problem, beside: Allocation | None) -> Bar:
     stated = problem.block_of(block.names[0])
     pinned = stated.is_pinned
-    kept = percent(block.retention) if block.is_released else "not released"
+    kept = "not released"
+    if block.is_released:
+        kept = percent(block.retention) if block.has_retention else "by source"
     other = None if beside is None else sum(one.epsilon for one in beside.touched(block.names))
     return Bar(
         label=name,

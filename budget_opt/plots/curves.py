@@ -65,7 +65,7 @@ def retention_curves(
 
 
 def _draw_blocks(ax: Axes, allocation: Allocation) -> None:
-    blocks = allocation.blocks
+    blocks = [block for block in allocation.blocks if block.has_retention]
     epsilons = [block.epsilon for block in blocks]
     kept = [block.retention for block in blocks]
     style: dict[str, Any] = {"s": 26, "facecolor": "white", "edgecolor": DARK, "zorder": 4, "clip_on": False}

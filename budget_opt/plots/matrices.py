@@ -61,7 +61,8 @@ def retention_matrix(allocation: Allocation, ax: Axes | None = None, largest: in
 
 def _shown(allocation: Allocation, largest: int) -> list[int]:
     order = np.argsort([-attribute.epsilon for attribute in allocation.attributes], kind="stable")
-    return sorted(int(m) for m in order[:largest])
+    with_retention = [int(m) for m in order if allocation.attributes[m].has_retention]
+    return sorted(with_retention[:largest])
 
 
 def _pairs(allocation: Allocation, names: list[str]) -> np.ndarray:

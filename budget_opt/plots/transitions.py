@@ -71,8 +71,11 @@ def _codes(cardinality: int) -> list[int | None]:
 def _shares(attribute: AllocatedAttribute, codes: list[int | None]) -> np.ndarray:
     """P of the categories shown; NaN in the row and column of those left out."""
     known = [0 if code is None else code for code in codes]
-    shares = np.tile(attribute.other_probabilities[known], (len(codes), 1))
-    np.fill_diagonal(shares, attribute.truth_probabilities[known])
+    if attribute.has_retention:
+        shares = np.tile(attribute.other_probabilities[known], (len(codes), 1))
+        np.fill_diagonal(shares, attribute.truth_probabilities[known])
+    else:
+        shares = _matrix(attribute)[np.ix_(known, known)]
     gaps = [i for i, code in enumerate(codes) if code is None]
     shares[gaps, :] = shares[:, gaps] = np.nan
     return shares
@@ -93,9 +96,22 @@ def _number(share: float) -> str:
     return f"{hundredth:.2f}" if hundredth >= 0.005 else f"{hundredth:.0e}"
 
 
+def _matrix(attribute: AllocatedAttribute) -> np.ndarray:
+    """P of a matrix that a known source chose, rows the truth."""
+    return np.array([[float(share) for share in row] for row in attribute.exact_matrix])
+
+
+def _laws(attribute: AllocatedAttribute) -> tuple[np.ndarray, np.ndarray]:
+    """The probabilities of the truth, and of single other categories."""
+    if attribute.has_retention:
+        return attribute.truth_probabilities, attribute.other_probabilities
+    matrix = _matrix(attribute)
+    return np.diagonal(matrix), matrix[~np.eye(attribute.cardinality, dtype=bool)]
+
+
 def _sentence(attribute: AllocatedAttribute) -> str:
     others = attribute.cardinality - 1
-    truth, other = (_range(of) for of in (attribute.truth_probabilities, attribute.other_probabilities))
+    truth, other = map(_range, _laws(attribute))
     if others == 1:
         split = f"the other category in {other}"
     else:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.sampler import Sampler
 from budget_opt.mechanisms.samplers import AnySampler
 from budget_opt.model.domain import Domain
@@ -54,6 +55,8 @@ def report_purpose(
     told = [(name, *domain.identity) for name, domain in members]
     # a cluster's members are a list, where an attribute has its name
     what: tuple[Field, ...] = told[0] if len(told) == 1 else (told,)
+    if isinstance(sampler, MatrixSampler):
+        return ("source matrix", *what, sampler.bits, sampler.counts)
     if sampler is not None:
         counts = sampler.q if isinstance(sampler, Sampler) else sampler.counts
         return ("randomized response", *what, sampler.bits, counts)

@@ -6,6 +6,11 @@ x is the code of a cell, u its word, r the number of categories; for another bac
 
     d = how many of the counts' sums are at most u;   report = d;   d = r leaves the truth
 
+and for a matrix that was chosen for a known source
+
+    d = how many sums of the first counts of row x are at most u;   report = the category number d among those
+    that are ever reported (`row_thresholds`: the same steps for every cell)
+
 Nothing branches on x. A block is randomized a chunk at a time in buffers that belong to one call: each step
 writes over what the step before it left, hardly anything is allocated a chunk, nothing is shared by two
 threads or outlives the call.
@@ -23,10 +28,12 @@ import numpy as np
 
 from budget_opt.errors import RandomSourceError
 from budget_opt.mechanisms.background_sampler import BackgroundSampler, blind_counts
+from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.sampler import Sampler
 from budget_opt.mechanisms.samplers import AnySampler
 from budget_opt.randomizer.block_cells import BlockCells
 from budget_opt.randomizer.offsets import Numbers, Offsets, Places, Quotient, Thresholds
+from budget_opt.randomizer.row_thresholds import RowThresholds
 from budget_opt.randomizer.words import Words, WordStream, empty_words
 from budget_opt.tables.encoding import Codes
 
@@ -47,14 +54,14 @@ class Buffers:
 class Kernel(ABC):
     """One block's matrix, ready to randomize codes."""
 
-    def __init__(self, bits: int, wide: Any, offsets: Offsets) -> None:
+    def __init__(self, bits: int, wide: Any, *, needs_places: bool) -> None:
         self.bits = bits
-        self._wide, self._offsets = wide, offsets
+        self._wide, self._needs_places = wide, needs_places
 
     def buffers(self, cells: int) -> Buffers:
         """Room for chunks of at most so many cells."""
         sums, lesser = np.empty((2, cells), dtype=self._wide)
-        places = np.empty(cells if self._offsets.needs_places else 0, dtype=np.intp)
+        places = np.empty(cells if self._needs_places else 0, dtype=np.intp)
         return Buffers(empty_words(cells, self.bits), sums, lesser, places)
 
     @abstractmethod
@@ -77,6 +84,14 @@ class Kernel(ABC):
         self.report_into(codes, buffers, reports)
         return reports
 
+
+class OffsetKernel(Kernel):
+    """A matrix whose words say, whatever the truth, how far to go from it or what to report."""
+
+    def __init__(self, bits: int, wide: Any, offsets: Offsets) -> None:
+        super().__init__(bits, wide, needs_places=offsets.needs_places)
+        self._offsets = offsets
+
     def _put_offsets(self, cells: int, buffers: Buffers) -> Numbers:
         """The offset of each of the first words, in the buffer of sums."""
         sums = buffers.sums[:cells]
@@ -84,7 +99,7 @@ class Kernel(ABC):
         return sums
 
 
-class RandomizedResponse(Kernel):
+class RandomizedResponse(OffsetKernel):
     """The matrix of a sampler's integers: uniform background."""
 
     def __init__(self, sampler: Sampler) -> None:
@@ -104,7 +119,7 @@ class RandomizedResponse(Kernel):
         np.minimum(sums, lesser, out=reports, casting="unsafe")
 
 
-class BackgroundResponse(Kernel):
+class BackgroundResponse(OffsetKernel):
     """The matrix of a sampler's counts: any background."""
 
     def __init__(self, sampler: BackgroundSampler) -> None:
@@ -121,7 +136,19 @@ class BackgroundResponse(Kernel):
         np.copyto(reports, drawn, casting="unsafe")
 
 
-class BlindReport(Kernel):
+class MatrixResponse(Kernel):
+    """The matrix of a sampler's rows of counts, chosen for a known source."""
+
+    def __init__(self, sampler: MatrixSampler) -> None:
+        super().__init__(sampler.bits, _type_for(sampler.cardinality), needs_places=True)
+        self._rows = RowThresholds(sampler)
+
+    def report_into(self, codes: Codes, buffers: Buffers, reports: Codes) -> None:
+        """The reported category of every word in the row of its code."""
+        self._rows.put(reports, codes, buffers.words[: codes.size], buffers.places[: codes.size])
+
+
+class BlindReport(OffsetKernel):
     """A report that does not depend on the truth: retention 0, loss 0 (R36)."""
 
     def report_into(self, codes: Codes, buffers: Buffers, reports: Codes) -> None:
@@ -151,6 +178,8 @@ def kernel_for(
     """The kernel of a sampler, or of a block without one, whose reports come from its background alone."""
     if sampler is None:
         return blind_report(cardinality, background)
+    if isinstance(sampler, MatrixSampler):
+        return MatrixResponse(sampler)
     return RandomizedResponse(sampler) if isinstance(sampler, Sampler) else BackgroundResponse(sampler)
 
 

@@ -65,9 +65,13 @@ def _most(allocation: Allocation) -> str:
 
 
 def _largest(allocation: Allocation) -> str:
-    largest = max(allocation.blocks, key=lambda block: block.retention)
+    with_retention = [block for block in allocation.blocks if block.has_retention]
+    if not with_retention:
+        return "All attributes are randomized by matrices that their sources chose, which have no retention."
+    largest = max(with_retention, key=lambda block: block.retention)
     if largest.retention == 0:
-        return "No attribute is released."
+        every = len(with_retention) == len(allocation.blocks)
+        return "No attribute is released." if every else "No attribute with a retention is released."
     return f"The largest retention is {share(largest.retention)}, of {largest.name}."
 
 

@@ -81,7 +81,7 @@ class Names:
         if one.kind == "epsilon_min" and block.most_distorted is not None:
             return block.most_distorted.name
         stated = {
-            "epsilon": [attribute.epsilon is not None for attribute in block.members],
+            "epsilon": [attribute.pin is not None for attribute in block.members],
             "epsilon_min": [attribute.lower == block.lower for attribute in block.members],
             "epsilon_max": [attribute.upper == block.upper for attribute in block.members],
         }[one.kind]

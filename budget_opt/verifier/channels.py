@@ -150,7 +150,56 @@ class BackgroundChannel(_OfBlock):
         return np.array([count / drawn for count in self.counts])
 
 
+@dataclass(frozen=True)
+class MatrixChannel:
+    """The matrix of `name`, which a known source chose: `rows[x][y]` of `words` equally likely words.
+
+    It has no retention and is in no moment; of one attribute that is randomized alone.
+    """
+
+    name: str
+    words: int
+    rows: tuple[tuple[int, ...], ...]
+
+    @property
+    def cardinality(self) -> int:
+        """r, the number of categories."""
+        return len(self.rows)
+
+    @property
+    def block(self) -> str:
+        """What it is randomized with: itself."""
+        return self.name
+
+    @property
+    def is_whole(self) -> bool:
+        """True: it is no part of a block."""
+        return True
+
+    @cached_property
+    def matrix(self) -> FloatArray:
+        """P(report = y | truth = x), (r, r), rows the truth."""
+        return np.array([[count / self.words for count in row] for row in self.rows])
+
+    @cached_property
+    def changed_from(self) -> FloatArray:
+        """P(report != truth | truth x) by x, (r,)."""
+        return np.array([(self.words - row[x]) / self.words for x, row in enumerate(self.rows)])
+
+    @cached_property
+    def even(self) -> Channel:
+        """The matrix of as many categories that are all alike to which `evening` turns the reports.
+
+        It leaves as many truths as this one does where all are equally frequent: at least 1 / r of them.
+        """
+        r = self.cardinality
+        same = Fraction(sum(row[x] for x, row in enumerate(self.rows)), r * self.words)
+        return Channel(self.name, r, min(Fraction(1, r), (1 - same) / (r - 1)), None)
+
+
 AnyChannel: TypeAlias = Channel | BackgroundChannel
+"""Those with a retention, which moments are made of."""
+ColumnChannel: TypeAlias = AnyChannel | MatrixChannel
 
 
 def expectation_together(channels: Sequence[AnyChannel], of: Any, axes: Sequence[int]) -> FloatArray:

@@ -12,6 +12,9 @@ u < k and 1 + floor((u - k) / (1 - k) (r - 1)) else, is a report of the matrix t
 probability k and reports all others alike: exactly, whatever the originals. Noise that two cells share is
 shared by their u as well.
 
+A matrix Q that a known source chose has another law for every truth: with t_x = Q[x, x], and Q[x, w] in the
+place of o_w, all of that holds as it stands.
+
 The v are a fixed sequence for each column, so that a verdict can be repeated; the false-alarm rate of what is
 judged from such reports is over the release and over these numbers. They blur what is the same twice: a
 stretch of words that is used again is seen by the dependence at the distances that are looked at, and not, as
@@ -21,21 +24,21 @@ it is where the background is uniform, wherever it stands.
 from __future__ import annotations
 
 import hashlib
+from typing import Protocol
 
 import numpy as np
 
-from budget_opt.tables.counting import AnyCodes
-from budget_opt.verifier.channels import BackgroundChannel
+from budget_opt.tables.counting import AnyCodes, IntArray
+from budget_opt.verifier.channels import BackgroundChannel, FloatArray, MatrixChannel
 
 
 class Evening:
     """Turns the reports of one column, batch by batch; the batches have no effect."""
 
-    def __init__(self, channel: BackgroundChannel) -> None:
-        self._others = channel.others
-        self._truth = channel.others + float(channel.retention)
-        # where the stretch of y begins among all reports
-        self._before = np.concatenate([[0.0], np.cumsum(channel.others)[:-1]])
+    def __init__(self, channel: BackgroundChannel | MatrixChannel) -> None:
+        self._stretches: _Stretches = (
+            _OfMatrix(channel) if isinstance(channel, MatrixChannel) else _OfBackground(channel)
+        )
         self._kept = float(1 - channel.even.changed)
         self._r = channel.cardinality
         # two columns with the same numbers would seem to share their noise
@@ -45,18 +48,42 @@ class Evening:
     def reports(self, truth: AnyCodes, report: AnyCodes) -> AnyCodes:
         """The reports of the next rows, under `channel.even`."""
         x, y = truth.astype(np.int64), report.astype(np.int64)
-        place = self._rng.random(x.size)
-        kept = y == x
-        u = np.where(
-            kept,
-            place * self._truth[x],
-            self._truth[x]
-            + self._before[y]
-            - np.where(y > x, self._others[x], 0.0)
-            + place * self._others[y],
-        )
+        begin, length = self._stretches.of(x, y)
+        u = begin + self._rng.random(x.size) * length
         turned = np.floor((u - self._kept) / (1.0 - self._kept) * (self._r - 1)).astype(np.int64) + 1
         # the last digits of u may pass either end
         shift = np.where(u < self._kept, 0, np.clip(turned, 1, self._r - 1))
         evened: AnyCodes = ((x + shift) % self._r).astype(report.dtype)
         return evened
+
+
+class _Stretches(Protocol):
+    def of(self, x: IntArray, y: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Where the stretch of each report begins among all of its truth, and how long it is."""
+
+
+class _OfBackground:
+    def __init__(self, channel: BackgroundChannel) -> None:
+        self._others = channel.others
+        self._truth = channel.others + float(channel.retention)
+        # where the stretch of y begins among all reports
+        self._before = np.concatenate([[0.0], np.cumsum(channel.others)[:-1]])
+
+    def of(self, x: IntArray, y: IntArray) -> tuple[FloatArray, FloatArray]:
+        """As `_Stretches`."""
+        after = self._truth[x] + self._before[y] - np.where(y > x, self._others[x], 0.0)
+        kept = y == x
+        return np.where(kept, 0.0, after), np.where(kept, self._truth[x], self._others[y])
+
+
+class _OfMatrix:
+    def __init__(self, channel: MatrixChannel) -> None:
+        self._matrix, same = channel.matrix, np.diagonal(channel.matrix)
+        before = np.cumsum(self._matrix, axis=1) - self._matrix
+        codes = np.arange(channel.cardinality)
+        after = same[:, None] + before - np.where(codes[None, :] > codes[:, None], same[:, None], 0.0)
+        self._begin = np.where(np.eye(codes.size, dtype=bool), 0.0, after)
+
+    def of(self, x: IntArray, y: IntArray) -> tuple[FloatArray, FloatArray]:
+        """As `_Stretches`."""
+        return self._begin[x, y], self._matrix[x, y]

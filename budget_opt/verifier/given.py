@@ -15,7 +15,7 @@ from budget_opt.accounting.composition import delta_at
 from budget_opt.allocation import Allocation
 from budget_opt.mechanisms.exact import exact, exact_sum, float_at_least, float_at_most
 from budget_opt.model.problem import Problem
-from budget_opt.verifier.matrices import Matrices
+from budget_opt.verifier.matrices import Matrices, kept_of
 from budget_opt.verifier.moments import source_of_retention
 from budget_opt.verifier.report import Check
 
@@ -81,7 +81,7 @@ def _moment_checks(allocation: Allocation, problem: Problem, matrices: Matrices)
         members = problem.attributes_in(moment)
         there = set(members) <= set(allocation.question.names)
         touched = allocation.touched(members) if there else ()
-        kept = prod((matrices[block.name].retention for block in touched), start=Fraction(there))
+        kept = prod((kept_of(matrices[block.name]) for block in touched), start=Fraction(there))
         kept *= problem.detail_of(moment)
         source, kind = source_of_retention(problem, moment, kept)
         for bound, limit, word in (("floor", moment.floor, _DEMANDS), ("ceiling", moment.ceiling, _ALLOWS)):

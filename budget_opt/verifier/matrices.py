@@ -21,14 +21,17 @@ from typing import TypeAlias
 from budget_opt.allocation import Allocation
 from budget_opt.allocation.blocks import AllocatedAttribute, AllocatedBlock
 from budget_opt.mechanisms.background_sampler import BackgroundSampler
-from budget_opt.mechanisms.exact import exact, float_at_most, log_at_least
+from budget_opt.mechanisms.exact import exact, float_at_least, float_at_most, log_at_least
+from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.sampler import Sampler
 from budget_opt.mechanisms.samplers import AnySampler, any_sampler_as_stated
 from budget_opt.verifier.background_matrices import BackgroundMatrix
 from budget_opt.verifier.report import EXPECTED, Check
+from budget_opt.verifier.source_matrices import SourceMatrix, best_matrix_check
 
 _NAMED = 3
 """Counts of a sampler that are listed where they are not what they must be."""
+_POSSIBLE = ("every report is possible", "a report is possible for every truth or for none")
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ class Matrix:
         return log_at_least(Fraction(most, least))
 
 
-AnyMatrix: TypeAlias = Matrix | BackgroundMatrix
+AnyMatrix: TypeAlias = Matrix | BackgroundMatrix | SourceMatrix
 Matrices = dict[str, AnyMatrix]
 
 
@@ -115,9 +118,16 @@ def matrices_of(blocks: Iterable[AllocatedBlock]) -> Matrices:
 
 def matrix_of(block: AllocatedBlock) -> AnyMatrix:
     """The matrix of a block: of the kind that its integers are of, and else of its background."""
+    if isinstance(block.sampler, MatrixSampler):
+        return SourceMatrix.of(block.sampler)
     if isinstance(block.sampler, Sampler) or (block.sampler is None and block.has_uniform_background):
         return Matrix.of(block)
     return BackgroundMatrix.of(block)
+
+
+def kept_of(matrix: AnyMatrix) -> Fraction:
+    """lambda, exactly; 0 of a matrix without one, which no problem has in a moment."""
+    return Fraction(0) if isinstance(matrix, SourceMatrix) else matrix.retention
 
 
 def loss_checks(blocks: Iterable[AllocatedBlock], matrices: Matrices) -> Iterator[Check]:
@@ -126,9 +136,11 @@ def loss_checks(blocks: Iterable[AllocatedBlock], matrices: Matrices) -> Iterato
         name = block.name
         matrix = matrices[name]
         yield Check(
-            claim=f"matrix of {name}: every report is possible",
+            claim=f"matrix of {name}: {_POSSIBLE[isinstance(matrix, SourceMatrix)]}",
             measured=float(matrix.least),
-            limit="above 0, rows and columns sum to 1",
+            limit="above 0, rows sum to 1"
+            if isinstance(matrix, SourceMatrix)
+            else "above 0, rows and columns sum to 1",
             holds=matrix.is_stochastic,
             source="sampler integers",
             name="matrix",
@@ -148,7 +160,7 @@ def loss_checks(blocks: Iterable[AllocatedBlock], matrices: Matrices) -> Iterato
 def statement_checks(allocation: Allocation, matrices: Matrices) -> Iterator[Check]:
     """The integers are those that epsilon demands, and what is stated of the matrix is what they make."""
     for block in allocation.blocks:
-        yield _sampler_check(block)
+        yield _sampler_check(block) if block.block.source is None else best_matrix_check(block)
         yield _figures_check(block, block.names, matrices[block.name])
     for attribute in allocation.attributes:
         if attribute.cluster:
@@ -192,17 +204,23 @@ def _figures_check(
     Of the member of a cluster the probabilities are its column's, and the loss is that of the `whole`: what a
     change of it costs.
     """
-    figures = {
+    figures: dict[str, tuple[float | None, float | None]] = {
         "loss": (stating.loss, (whole or matrix).loss),
-        "retention": (stating.retention, float_at_most(matrix.retention)),
+        "retention": (
+            stating.retention if stating.has_retention else None,
+            None if isinstance(matrix, SourceMatrix) else float_at_most(matrix.retention),
+        ),
         "truth_probability": (stating.truth_probability, _double(matrix.truth)),
         "other_probability": (stating.other_probability, _double(matrix.other)),
     }
+    source = stating.block.source if isinstance(stating, AllocatedBlock) else None
+    if source is not None and isinstance(matrix, SourceMatrix):
+        figures["distortion"] = (stating.distortion, float_at_least(matrix.distortion(source)))
     wrong = {name: pair for name, pair in figures.items() if pair[0] != pair[1]}
     return Check(
         claim=f"stated loss, retention and probabilities of {stating.name}",
-        measured=_listed({name: stated for name, (stated, _) in wrong.items()}) or "4 agree",
-        limit=_listed({name: exactly for name, (_, exactly) in wrong.items()}) or "4",
+        measured=_listed({name: stated for name, (stated, _) in wrong.items()}) or f"{len(figures)} agree",
+        limit=_listed({name: exactly for name, (_, exactly) in wrong.items()}) or f"{len(figures)}",
         holds=not wrong,
         source="its matrix; loss rounded up, retention down"
         if whole is None
@@ -237,6 +255,8 @@ def _some_counts(sampler: BackgroundSampler, places: Sequence[int]) -> str:
 def _in_words(sampler: AnySampler | None) -> str:
     if isinstance(sampler, BackgroundSampler):
         return f"{sampler.cardinality:,} counts"
+    if isinstance(sampler, MatrixSampler):
+        return f"{sampler.cardinality:,} rows of counts"
     return "none" if sampler is None else str(sampler.q)
 
 

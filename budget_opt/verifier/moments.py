@@ -13,8 +13,9 @@ from budget_opt.mechanisms.exact import exact, float_at_most
 from budget_opt.model.differences import RELATIVE_ERROR
 from budget_opt.model.moment import CrossMoment
 from budget_opt.model.problem import Problem
-from budget_opt.verifier.matrices import Matrices
+from budget_opt.verifier.matrices import AnyMatrix, Matrices
 from budget_opt.verifier.report import ASSUMED, EXPECTED, PROVED, Check
+from budget_opt.verifier.source_matrices import SourceMatrix
 
 Retentions = tuple[Fraction, ...]
 
@@ -25,11 +26,16 @@ def exact_retentions(allocation: Allocation, matrices: Matrices) -> Retentions:
     The detail is what groupings leave, made anew from the declared scores and marginals.
     """
     question = allocation.question
-    kept = [(matrices[name].kept_words, matrices[name].words) for name in question.block_names]
+    kept = [_kept(matrices[name]) for name in question.block_names]
     return tuple(
         _product(kept[i] for i in question.touched(moment.attributes)) * question.detail_of(moment)
         for moment in question.moments
     )
+
+
+def _kept(matrix: AnyMatrix) -> tuple[int, int]:
+    """lambda as words of words; 0 of a matrix that a source chose, which has none and is in no moment."""
+    return (0, 1) if isinstance(matrix, SourceMatrix) else (matrix.kept_words, matrix.words)
 
 
 def _product(kept: Iterable[tuple[int, int]]) -> Fraction:

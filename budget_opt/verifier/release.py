@@ -17,7 +17,7 @@ from budget_opt.allocation import Allocation
 from budget_opt.errors import DataError, InputError
 from budget_opt.tables.counting import AnyCodes
 from budget_opt.tables.source import listed
-from budget_opt.verifier.channels import AnyChannel, BackgroundChannel, Channel
+from budget_opt.verifier.channels import AnyChannel, Channel
 from budget_opt.verifier.evening import Evening
 from budget_opt.verifier.joint import JointTally, by_block
 from budget_opt.verifier.noise.evidence import NoiseEvidence, count_in_words
@@ -31,7 +31,7 @@ from budget_opt.verifier.release_report import (
 )
 from budget_opt.verifier.report import Check
 from budget_opt.verifier.retentions import RetentionEvidence
-from budget_opt.verifier.streams import columns_of, streams_of
+from budget_opt.verifier.streams import columns_of, streams_of, with_retention
 from budget_opt.verifier.transitions import TransitionCounts, TransitionEvidence, judge_transitions
 
 FALSE_ALARM = 1e-9
@@ -71,7 +71,7 @@ class ReleaseJudge:
         self._blocks = [stream for stream in self._streams if stream.channel.is_whole]
         self._columns = columns_of(self._streams)
         self._counts = [TransitionCounts(block.channel.cardinality) for block in self._blocks]
-        self._seen: dict[str, AnyChannel] = {**self._columns, **(public or {})}
+        self._seen: dict[str, AnyChannel] = {**with_retention(self._columns), **(public or {})}
         self._moments = {
             moment.attributes: JointTally([self._seen[name] for name in moment.attributes])
             for moment in allocation.moments
@@ -82,7 +82,7 @@ class ReleaseJudge:
         self._evening = {
             i: Evening(stream.channel)
             for i, stream in enumerate(self._streams)
-            if isinstance(stream.channel, BackgroundChannel)
+            if not isinstance(stream.channel, Channel)
         }
         known = {*self._columns, *allocation.public}
         self._left_out = [m.label for m in allocation.moments if not set(m.attributes) <= known]

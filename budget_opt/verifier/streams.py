@@ -21,15 +21,16 @@ from budget_opt.model.block import Block
 from budget_opt.tables.counting import AnyCodes, join_into
 from budget_opt.tables.encoding import code_type
 from budget_opt.verifier.background_matrices import BackgroundMatrix
-from budget_opt.verifier.channels import AnyChannel, BackgroundChannel, Channel
+from budget_opt.verifier.channels import AnyChannel, BackgroundChannel, Channel, ColumnChannel, MatrixChannel
 from budget_opt.verifier.matrices import matrix_of
+from budget_opt.verifier.source_matrices import SourceMatrix
 
 
 @dataclass(frozen=True)
 class Stream:
     """The codes of one attribute, or the joint codes of several, and their matrix."""
 
-    channel: AnyChannel
+    channel: ColumnChannel
     attributes: tuple[str, ...]
     shape: tuple[int, ...]
 
@@ -56,7 +57,7 @@ def streams_of(allocation: Allocation, names: Collection[str]) -> tuple[Stream, 
     return (*wholes, *columns)
 
 
-def columns_of(streams: Sequence[Stream]) -> dict[str, AnyChannel]:
+def columns_of(streams: Sequence[Stream]) -> dict[str, ColumnChannel]:
     """The matrix of every column, by name of the attribute."""
     return {one.attributes[0]: one.channel for one in streams if len(one.attributes) == 1}
 
@@ -68,7 +69,14 @@ def _stream(block: AllocatedBlock, members: Sequence[Attribute], cluster: str | 
     scores = None if values is None else np.array(values, dtype=np.float64)
     matrix = matrix_of(block).seen(block.shape, [block.names.index(name) for name in part.names])
     if isinstance(matrix, BackgroundMatrix):
-        channel: AnyChannel = BackgroundChannel(part.name, matrix.words, matrix.counts, scores, cluster)
+        channel: ColumnChannel = BackgroundChannel(part.name, matrix.words, matrix.counts, scores, cluster)
+    elif isinstance(matrix, SourceMatrix):
+        channel = MatrixChannel(part.name, matrix.words, matrix.rows)
     else:
         channel = Channel(part.name, part.cardinality, matrix.other, scores, cluster)
     return Stream(channel, part.names, part.shape)
+
+
+def with_retention(columns: Mapping[str, ColumnChannel]) -> dict[str, AnyChannel]:
+    """Those that moments are made of: all but the matrices that a source chose."""
+    return {name: one for name, one in columns.items() if not isinstance(one, MatrixChannel)}

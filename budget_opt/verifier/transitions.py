@@ -15,6 +15,9 @@ Under a background that is not uniform category v is reported wrong with a proba
   beyond one from the mean are at most those of the binomial (n, mean / n) (Hoeffding 1956, Theorem 5);
 - of the n - n_v rows with another truth those that became v are binomial (n - n_v, o_v);
 - of the n_u rows with truth u, the changed ones are binomial (n_u, c_u), and those that became v (n_u, o_v).
+
+Of a matrix Q that a known source chose the first and the last hold with c_u = 1 - Q[u, u] and Q[u, v] in the
+place of o_v; a category that is censored is never reported, which is such a test too.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ import numpy as np
 
 from budget_opt.tables.binomial import Probabilities, acceptance, two_sided
 from budget_opt.tables.counting import AnyCodes, IntArray, joint_counts
-from budget_opt.verifier.channels import AnyChannel, BackgroundChannel, Channel
+from budget_opt.verifier.channels import BackgroundChannel, Channel, ColumnChannel, MatrixChannel
 
 LARGEST_MATRIX = 2**22
 """Cells up to which every transition is counted (32 MB); above, single cells are not tested."""
@@ -105,7 +108,7 @@ class TransitionEvidence:
     highest: float
     least_tail: float
     alarm: float
-    retention: float
+    retention: float | None
     line_up: float | None
     smallest_fault: float | None
     smallest_skew: float | None
@@ -152,30 +155,31 @@ class TransitionEvidence:
     @property
     def out_of_line(self) -> bool:
         """True where too few cells are kept, nearly as few as between rows that do not belong together."""
-        return self.kept < self.lowest and self.line_up is not None and self.line_up < self.retention / 2
+        due = self.retention
+        if due is None or self.line_up is None:
+            return False
+        return self.kept < self.lowest and self.line_up < due / 2
 
 
-def judge_transitions(channel: AnyChannel, counts: Totals, false_alarm: float) -> TransitionEvidence:
+def judge_transitions(channel: ColumnChannel, counts: Totals, false_alarm: float) -> TransitionEvidence:
     """Judge n >= 1 rows; a sound matrix fails with probability at most `false_alarm`."""
     n, r = int(counts.truths.sum()), channel.cardinality
     kept, changed = int(counts.kept.sum()), _changed(channel, counts)
     share = false_alarm / _KINDS
     low, high = acceptance(n, changed, share / 2)
     faults = ([high - n * changed] if high < n else []) + ([n * changed - low] if low > 0 else [])
-    tails = _tails(channel, counts) if isinstance(channel, Channel) else _tails_by_category(channel, counts)
+    tails = _tails_of(channel, counts)
     shown = counts.matrix is not None and r * r <= _SHOWN_CELLS
     return TransitionEvidence(
         name=channel.name,
         n=n,
-        truth_probability=1.0 - changed
-        if isinstance(channel, BackgroundChannel)
-        else float(1 - channel.changed),
+        truth_probability=float(1 - channel.changed) if isinstance(channel, Channel) else 1.0 - changed,
         kept=kept / n,
         lowest=(n - high) / n,
         highest=(n - low) / n,
         least_tail=min(1.0, *tails),
         alarm=share,
-        retention=float(channel.retention),
+        retention=None if isinstance(channel, MatrixChannel) else float(channel.retention),
         line_up=_line_up(counts, n),
         smallest_fault=max(faults) / n if faults else None,
         smallest_skew=_smallest_skew(channel, counts.truths, share / (r * (r - 1))),
@@ -184,11 +188,27 @@ def judge_transitions(channel: AnyChannel, counts: Totals, false_alarm: float) -
     )
 
 
-def _changed(channel: AnyChannel, counts: Totals) -> float:
+def _changed(channel: ColumnChannel, counts: Totals) -> float:
     """The expected share of changed cells, given the truths."""
     if isinstance(channel, Channel):
         return float(channel.changed)
     return float(counts.truths @ channel.changed_from / counts.truths.sum())
+
+
+def _tails_of(channel: ColumnChannel, counts: Totals) -> list[float]:
+    if isinstance(channel, MatrixChannel):
+        return _tails_by_truth(channel, counts)
+    return _tails(channel, counts) if isinstance(channel, Channel) else _tails_by_category(channel, counts)
+
+
+def _tails_by_truth(channel: MatrixChannel, counts: Totals) -> list[float]:
+    """The same as `_tails` where every truth has a law of its own; small enough for all single cells."""
+    r, truths = channel.cardinality, counts.truths
+    assert counts.matrix is not None
+    found = two_sided(counts.matrix, truths[:, None], channel.matrix)
+    np.fill_diagonal(found, 1.0)
+    changed = _least(truths - counts.kept, truths, channel.changed_from)
+    return [r * changed, r * (r - 1) * float(found.min())]
 
 
 def _tails_by_category(channel: BackgroundChannel, counts: Totals) -> list[float]:
@@ -226,13 +246,14 @@ def _least(k: Any, n: Any, p: Probabilities) -> float:
     return float(two_sided(k, n, p).min())
 
 
-def _smallest_skew(channel: AnyChannel, truths: IntArray, tail: float) -> float | None:
+def _smallest_skew(channel: ColumnChannel, truths: IntArray, tail: float) -> float | None:
     """The excess of one wrong category over its probability p that the most frequent truth would show.
 
     None where it would show none. Where categories have their own probabilities, of that with the largest.
     """
     frequent = int(truths.argmax())
-    rows, other = int(truths[frequent]), float(np.delete(channel.others, frequent).max())
+    others = channel.matrix[frequent] if isinstance(channel, MatrixChannel) else channel.others
+    rows, other = int(truths[frequent]), float(np.delete(others, frequent).max())
     _, high = acceptance(rows, other, tail / 2)
     return max(high / rows - other, 0.0) if high < rows else None
 

@@ -24,11 +24,11 @@ from budget_opt.tables.encoding import Codes
 from budget_opt.tables.joint_shares import least_share
 from budget_opt.tables.reading import encoders_for, open_table
 from budget_opt.tables.source import Source
-from budget_opt.verifier.channels import AnyChannel
+from budget_opt.verifier.channels import AnyChannel, MatrixChannel
 from budget_opt.verifier.comparison import ReleasedCells, attachments_check, columns_check
 from budget_opt.verifier.joint import LARGEST_JOINT
 from budget_opt.verifier.report import EXPECTED, Check, VerificationReport
-from budget_opt.verifier.streams import Stream, columns_of, streams_of
+from budget_opt.verifier.streams import Stream, columns_of, streams_of, with_retention
 
 _NOT_CHECKED = (
     "cannot be checked without the originals: that every cell was randomized, and with its matrix; that the "
@@ -122,7 +122,7 @@ class _ReportTally:
         found = [a for a in allocation.attributes if a.name in released.names]
         self._domains = {a.name: a.domain for a in found}
         streams = streams_of(allocation, self._domains.keys())
-        self._columns = columns_of(streams)
+        self._columns = with_retention(columns_of(streams))
         self._streams = [
             one for one in streams if len(one.attributes) == 1 or one.channel.cardinality <= LARGEST_JOINT
         ]
@@ -177,8 +177,10 @@ class _ReportTally:
 def _shares_check(stream: Stream, counts: IntArray, alarm: float) -> Check:
     channel = stream.channel
     n, r = int(counts.sum()), channel.cardinality
-    fewest = channel.others
-    most = fewest + float(channel.retention)
+    if isinstance(channel, MatrixChannel):
+        fewest, most = channel.matrix.min(axis=0), channel.matrix.max(axis=0)
+    else:
+        fewest, most = channel.others, channel.others + float(channel.retention)
     least = least_of_possible(counts, fewest, most)
     low, _ = acceptance(n, float(fewest.max()), alarm / (2 * r))
     _, high = acceptance(n, float(most.min()), alarm / (2 * r))

@@ -41,7 +41,9 @@ def test_the_schema_has_every_field_of_the_design_and_no_other() -> None:
     assert set(fields["privacy"]["properties"]) == set(WHOLE["privacy"])
     assert set(fields["moments"]["items"]["properties"]) == {*WHOLE["moments"][1], "retention_of", "detail"}
     declared = {"bins", "scores", "ordered", "marginal", "missing", "missing_score", "other", "grouping"}
-    assert set(fields["attributes"]["items"]["properties"]) == {*WHOLE["attributes"][0], *declared, "cluster"}
+    sourced = {"source", "distortion", "effect"}
+    found = set(fields["attributes"]["items"]["properties"])
+    assert found == {*WHOLE["attributes"][0], *declared, *sourced, "cluster"}
 
 
 @pytest.mark.parametrize("path", [(), *OBJECTS[1:]], ids=lambda path: dotted(path) or "file")

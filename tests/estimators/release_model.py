@@ -107,6 +107,8 @@ def allocation_like() -> Any:
             epsilon=epsilon,
             cluster=(),
             is_released=sampler is not None,
+            is_correctable=sampler is not None,
+            has_retention=True,
             exact_retention=None if sampler is None else sampler.retention,
             column_sampler=sampler,
             score_values=scores,

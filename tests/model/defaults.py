@@ -37,6 +37,7 @@ ATTRIBUTE_DEFAULTS: Document = {
     "epsilon_max": None,
     "distortion_max": None,
     "groupings": None,
+    "source": None,
 }
 MOMENT_DEFAULTS: Document = {
     "weight": 1,

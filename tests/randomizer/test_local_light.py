@@ -133,7 +133,9 @@ def test_the_fields_that_are_known_are_those_of_the_format() -> None:
     assert (module.FORMAT, module.VERSION) == (FORMAT, VERSION)
     assert set(AllocationDocument.model_fields) == module.DOCUMENT_FIELDS | module.STATED_FIELDS
     listed = {*Declared.model_fields, *AttributeResults.model_fields}
-    assert listed == module.RESULT_FIELDS | module.DECLARED_FIELDS | module.MEMBER_FIELDS
+    assert listed == (
+        module.RESULT_FIELDS | module.DECLARED_FIELDS | module.MEMBER_FIELDS | module.SOURCE_FIELDS
+    )
     assert set(ClusterResults.model_fields) == module.CLUSTER_FIELDS
     required = {
         name

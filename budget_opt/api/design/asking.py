@@ -80,6 +80,12 @@ def asked(
     """The arguments, each within its range; raises `InputError`."""
     require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
     require_sums(problem, "design")
+    known = [one.name for one in problem.attributes if one.source is not None]
+    if known:
+        raise InputError(
+            f"design: {', '.join(known)} has a source, and is randomized alone by a matrix of its own. "
+            "Design the problem without it and with its epsilon taken off the total, then add it again."
+        )
     if time_limit is not None:
         time_limit = require_number(time_limit, "time_limit")
         if not 0 < time_limit < math.inf:

@@ -19,7 +19,7 @@ from budget_opt.api.estimate.statistics import (
     mutual_information,
     phi_square,
 )
-from budget_opt.api.estimate.tables import marginals, table
+from budget_opt.api.estimate.tables import marginals, source_marginal, table
 
 __all__ = [
     "associations",
@@ -38,5 +38,6 @@ __all__ = [
     "mutual_information",
     "phi_square",
     "regress",
+    "source_marginal",
     "table",
 ]

@@ -124,13 +124,14 @@ def associations(
 ) -> Associations:
     """Cramer's V of all pairs of these attributes, as a matrix with errors; the release is read once.
 
-    Without names all attributes that were released take part. Pairs that would be noise are withheld, with a
+    Without names all released attributes with a retention take part.
+    Pairs that would be noise are withheld, with a
     note; `NoiseError` where all would be. Else as `entropy`.
     """
     from budget_opt.estimators.statistics.associations import associations_of
 
     require_release(released, allocation, attributes)
-    names = attributes or tuple(one.name for one in allocation.attributes if one.is_released)
+    names = attributes or tuple(one.name for one in allocation.attributes if one.is_correctable)
     opened = _opened(released, allocation, names, weight)
     return associations_of(opened, names, target, noise_limit)
 
@@ -152,8 +153,9 @@ def independence_test(
     `permutation` needs no large counts and draws `permutations` tables with the margins of the released one,
     the same for the same `seed`. One of two attributes may be a public column: a test of homogeneity. Members
     of one cluster are reported together, so that their released table is dependent without the originals:
-    they need `corrected`, which is then the default; else it is `released`. With survey weights the null is that of Rao and Scott. `permutations` is 1 to
-    1,000,000, `seed` 0 or more. Raises `InputError`, `DataError`.
+    they need `corrected`, which is then the default; else it is `released`. With survey weights the null is
+    that of Rao and Scott. `permutations` is 1 to 1,000,000, `seed` 0 or more. Raises `InputError`,
+    `DataError`.
     """
     from budget_opt.estimators.statistics import independence
 

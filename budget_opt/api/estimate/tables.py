@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from budget_opt.allocation import Allocation
@@ -11,6 +12,7 @@ from budget_opt.errors import InputError
 if TYPE_CHECKING:
     from budget_opt.estimators.joint.marginals import MarginalEstimates
     from budget_opt.estimators.joint.table import TableEstimate
+    from budget_opt.estimators.source_marginals import SourceMarginal
 
 
 def table(
@@ -61,15 +63,37 @@ def marginals(
     """The original share of every category of each of these attributes (none named: of all of them).
 
     Unbiased, with intervals, and beside it the nearest distribution; the release is read once. Of all
-    attributes, those that would be noise are left out with a note; named ones raise `NoiseError`.
+    attributes, those that would be noise are left out with a note; named ones raise `NoiseError`. Those whose
+    matrix a known source chose are left out with a note too: `source_marginal` takes them one by one.
     Everything else as in `table`.
     """
     from budget_opt.estimators.joint.estimating import TableOptions, estimate_marginals
     from budget_opt.estimators.releases.released import open_released
 
     require_release(released, allocation, attributes)
-    every = tuple(one.name for one in allocation.attributes if one.is_released)
+    every = tuple(one.name for one in allocation.attributes if one.is_correctable)
     names = attributes or every
     opened = open_released(released, allocation, names, weight)
     options = TableOptions("unbiased", target, noise_limit)
-    return estimate_marginals(opened, names, options, named=bool(attributes))
+    found = estimate_marginals(opened, names, options, named=bool(attributes))
+    beside = () if attributes else tuple(one.name for one in allocation.attributes if not one.has_retention)
+    return replace(
+        found, notes=(*found.notes, *(f"left out: {name}, see source_marginal" for name in beside))
+    )
+
+
+def source_marginal(
+    released: Any, allocation: Allocation, attribute: str, *, weight: str | Literal[False] | None = None
+) -> SourceMarginal:
+    """The original share of every category of an attribute whose matrix a known `source` chose.
+
+    Unbiased, by the inverse of the implemented matrix, with standard errors and intervals from the
+    population; shares may be negative. `released` and `weight` as in `table`. Raises `InputError` for an
+    attribute without a source, and where categories are censored: then nothing corrects them; `DataError` as
+    `table`.
+    """
+    from budget_opt.estimators.releases.released import released_column
+    from budget_opt.estimators.source_marginals import source_marginal_of
+
+    require_release(released, allocation, (attribute,))
+    return source_marginal_of(allocation[attribute], released_column(released, allocation, attribute, weight))

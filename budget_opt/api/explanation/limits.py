@@ -100,8 +100,8 @@ def stated_limits(allocation: Allocation, problem: Problem) -> list[Limit]:
 
 def _bounds(attribute: Attribute, allocated: AllocatedAttribute, block: Block) -> Iterator[Limit]:
     """The pin or the bounds of an attribute; where others of its cluster hold as much, they cost nothing."""
-    bounds: dict[ConstraintKind, float | None] = {"epsilon": attribute.epsilon}
-    if attribute.epsilon is None:
+    bounds: dict[ConstraintKind, float | None] = {"epsilon": attribute.pin}
+    if attribute.pin is None:
         bounds = {"epsilon_min": attribute.epsilon_min, "epsilon_max": attribute.epsilon_max}
     others = [member for member in block.members if member.name != attribute.name]
     for kind, number in bounds.items():
@@ -126,10 +126,17 @@ def without(problem: Problem, limit: Limit) -> Problem:
     if limit.kind == "group":
         return problem.with_fields(groups=[group for group in problem.groups if group.name != limit.name])
     attributes = [
-        attribute.with_fields(**{limit.kind: None}) if attribute.name == limit.name else attribute
+        _unlimited(attribute, limit.kind) if attribute.name == limit.name else attribute
         for attribute in problem.attributes
     ]
     return problem.with_fields(attributes=attributes)
+
+
+def _unlimited(attribute: Attribute, kind: ConstraintKind) -> Attribute:
+    """The attribute without this pin or bound; one with a source, which needs its pin, without the source."""
+    if attribute.source is not None and kind == "epsilon":
+        return attribute.with_fields(epsilon=None, distortion_max=None, source=None)
+    return attribute.with_fields(**{kind: None})
 
 
 class Resolver:

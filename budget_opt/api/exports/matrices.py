@@ -17,6 +17,7 @@ from budget_opt.api.exports.labels import as_text, joint_labels, separator_for
 from budget_opt.api.exports.released import Released, read_domain, require_small
 from budget_opt.api.wording import listed
 from budget_opt.mechanisms.doubles import nearest_matrix
+from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.samplers import other_probabilities, truth_probabilities
 from budget_opt.model.attribute import Attribute
 
@@ -36,6 +37,8 @@ def _notes(blocks: Sequence[Released]) -> Iterator[str]:
     if any(member.domain.missing is not None for one in blocks for member in one.members):
         yield "the missing category is empty text"
     for one in blocks:
+        if isinstance(one.sampler, MatrixSampler):
+            yield f"{one.name}: its matrix was chosen for a known source; another law for every truth"
         if one.is_cluster:
             sign = separator_for(_texts(one)).strip()
             yield f"{one.name} is one variable: its categories are those of the members, with {sign} between"
@@ -106,6 +109,13 @@ def table(blocks: Sequence[Released]) -> bytes:
     writer.writerow(HEADING)
     for one in blocks:
         labels = _categories(one)
+        if isinstance(one.sampler, MatrixSampler):
+            for truth, row in zip(labels, one.sampler.matrix.rows, strict=True):
+                writer.writerows(
+                    (one.name, truth, report, repr(float(share)))
+                    for report, share in zip(labels, row, strict=True)
+                )
+            continue
         same = [repr(float(probability)) for probability in truth_probabilities(one.sampler)]
         other = [repr(float(probability)) for probability in other_probabilities(one.sampler)]
         for i, truth in enumerate(labels):

@@ -27,6 +27,7 @@ from budget_opt.api.exports.released import Released, read_domain
 from budget_opt.errors import InputError
 from budget_opt.mechanisms.doubles import informs, truth_at_most
 from budget_opt.mechanisms.exact import exact
+from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.sampler import Sampler
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.documents import json_text
@@ -156,6 +157,11 @@ def _uniform(one: Released) -> Sampler:
     """Its sampler, which must be one of a uniform background."""
     if isinstance(one.sampler, Sampler):
         return one.sampler
+    if isinstance(one.sampler, MatrixSampler):
+        raise InputError(
+            f"{one.name}: its matrix was chosen for a known source, and OpenDP's randomized response has "
+            "none but its own. Export its matrix (--to matrices), or use budget-opt randomize."
+        )
     raise InputError(
         f"{one.name}: its background is not uniform, and OpenDP's randomized response has no other. "
         "Export its matrix (--to matrices), use budget-opt randomize, or give it a uniform background."

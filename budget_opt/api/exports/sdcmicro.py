@@ -16,6 +16,7 @@ from budget_opt.api.exports.labels import named, separator_for
 from budget_opt.api.exports.released import Released, read_domain, require_small
 from budget_opt.errors import InputError
 from budget_opt.mechanisms.doubles import counts_in_units
+from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.sampler import Sampler
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.domain import Kind
@@ -72,6 +73,11 @@ def _column(attribute: Attribute) -> str:
 
 def _variable(one: Released) -> str:
     """One element of the list of variables: an attribute's own column, or those of a cluster pasted."""
+    if isinstance(one.sampler, MatrixSampler):
+        raise InputError(
+            f"{one.name}: its matrix was chosen for a known source, and the script draws from a background. "
+            "Export its matrix (--to matrices), use budget-opt randomize, or remove its source."
+        )
     units = counts_in_units(one.sampler)
     if units is None:
         raise InputError(

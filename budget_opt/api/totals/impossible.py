@@ -90,8 +90,8 @@ def _obstacles(proof: Pressures, demands: Demands, asked: Problem, touched: set[
     ]
     for block in (asked.blocks[i] for i in sorted(touched)):
         for attribute in block.members:
-            if attribute.epsilon is not None:
-                found.append(ConflictMember("epsilon", attribute.name, attribute.epsilon))
+            if attribute.pin is not None:
+                found.append(ConflictMember("epsilon", attribute.name, attribute.pin))
             elif attribute.epsilon_max is not None and attribute.epsilon_max == block.upper:
                 found.append(ConflictMember("epsilon_max", attribute.name, attribute.epsilon_max))
     return found or [ConflictMember("total_epsilon", TOTAL, LARGEST_EPSILON)]

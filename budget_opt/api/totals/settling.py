@@ -11,7 +11,7 @@ from budget_opt.api.totals.wanted import Wish, are_met
 from budget_opt.errors import NotSolvedError
 from budget_opt.mechanisms.exact import exact_sum, float_at_least
 from budget_opt.mechanisms.sampler import WIDTHS
-from budget_opt.mechanisms.samplers import AnySampler, any_sampler_for
+from budget_opt.mechanisms.samplers import AnySampler
 from budget_opt.model.arrays import Arrays, FloatArray
 from budget_opt.model.problem import Problem
 
@@ -47,7 +47,7 @@ def _samplers(
     wanted = {i for wish in wishes if wish.asks for i in asked.touched(wish.moment.attributes)}
     usual = samplers(asked, split)
     return [
-        any_sampler_for(float(epsilon), block.cardinality, block.background_weights, least_bits=bits)
+        block.sampler(float(epsilon), bits)
         if i in wanted and sampler is not None and sampler.bits < bits
         else sampler
         for i, (block, epsilon, sampler) in enumerate(zip(asked.blocks, split, usual, strict=True))

@@ -122,12 +122,12 @@ def designs_each(
 def scored_attributes(
     allocation: Allocation, scores: Mapping[str, Sequence[float]] | None = None
 ) -> tuple[str, ...]:
-    """The names of the released attributes that have scores, declared or in `scores`."""
+    """The names of the released attributes that have scores, declared or in `scores`, and a retention."""
     given = scores_by_name(scores)
     return tuple(
         one.name
         for one in allocation.attributes
-        if one.is_released and (one.name in given or one.score_values is not None)
+        if one.is_correctable and (one.name in given or one.score_values is not None)
     )
 
 

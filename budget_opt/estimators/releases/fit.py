@@ -63,7 +63,7 @@ def require_possible_shares(
     codes = dict(zip(places, cells.codes, strict=True))
     for name, one in attributes.items():
         counts = np.bincount(codes[name], cells.rows, minlength=one.cardinality)
-        chance = least_of_possible(counts, one.other_probabilities, one.truth_probabilities)
+        chance = least_of_possible(counts, *one.reported_between)
         if chance <= FALSE_ALARM / 2 / len(attributes):
             raise DataError(
                 f"column {name!r}: the shares of its categories are impossible after this randomization, "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from budget_opt.allocation.merging import estimate_notes, is_merged
 from budget_opt.errors import InputError
-from budget_opt.estimators.channels import Channel, channel_of, uniform
+from budget_opt.estimators.channels import Channel, channel_of, require_released, uniform
 from budget_opt.estimators.releases.count_checks import require_size
 from budget_opt.estimators.releases.counting import Cells, Counts, FloatArray, counts_of
 from budget_opt.estimators.releases.fit import (
@@ -23,7 +23,8 @@ from budget_opt.estimators.releases.fit import (
 from budget_opt.estimators.releases.naming import require_distinct, require_known, require_weight
 from budget_opt.estimators.releases.reading import ReadRows, Wanted, read_rows
 from budget_opt.mechanisms.background_sampler import BackgroundSampler
-from budget_opt.mechanisms.sampler import Sampler
+from budget_opt.mechanisms.hamming import MatrixSampler
+from budget_opt.mechanisms.samplers import AnySampler
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.domain import Label
 from budget_opt.tables.counting import AnyCodes, IntArray
@@ -159,6 +160,26 @@ def open_released(
     return found
 
 
+def released_column(released: Any, allocation: Allocation, name: str, weight: Weight = None) -> Counts:
+    """The reports of one attribute by code, whatever its matrix; arguments and errors of `open_released`."""
+    known = {attribute.name: attribute for attribute in allocation.attributes}
+    require_weight(weight)
+    _require_names([name], (), allocation)
+    require_released(known[name])
+    if isinstance(released, Counts):
+        counts = _weighted(released, allocation, weight)
+        weighted_by, rows = counts.weighted_by, _from_counts(counts, allocation, [name], ())
+    else:
+        weighted_by = _weight_column(weight, allocation)
+        rows = _from_table(released, allocation, [name], weighted_by, ())
+    require_possible_shares({name: known[name]}, rows.cells, rows.names)
+    return replace(
+        counts_of(rows.cells, [name], [known[name].cardinality]),
+        randomized_as=(randomized_as(known[name]),),
+        weighted_by=weighted_by,
+    )
+
+
 def require_table(allocation: Allocation, names: Sequence[str]) -> None:
     """`InputError` where the joint table of these attributes would be too large, before anything is read."""
     sizes = {one.name: one.cardinality for one in allocation.attributes if one.name in names}
@@ -178,10 +199,12 @@ def randomized_as(attribute: AllocatedAttribute) -> str:
     return hashlib.sha256(json.dumps(meant).encode()).hexdigest()[:16]
 
 
-def _integers(sampler: Sampler | BackgroundSampler | None) -> list[object] | None:
+def _integers(sampler: AnySampler | None) -> list[object] | None:
     """What the matrix is made of; decimal strings, since they may pass 2^53."""
     if sampler is None:
         return None
+    if isinstance(sampler, MatrixSampler):
+        return [sampler.bits, [[str(count) for count in row] for row in sampler.counts]]
     if isinstance(sampler, BackgroundSampler):
         return [sampler.bits, [str(count) for count in sampler.counts]]
     return [sampler.bits, str(sampler.q)]

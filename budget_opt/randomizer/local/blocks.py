@@ -11,14 +11,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from budget_opt.errors import MISSING
+from budget_opt.mechanisms.exact import exact
+from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.sampler import Sampler
-from budget_opt.mechanisms.samplers import any_sampler_as_stated
+from budget_opt.mechanisms.samplers import AnySampler, any_sampler_as_stated
 from budget_opt.model import values
 from budget_opt.model.background import Weights
 from budget_opt.model.block import joint_weights
+from budget_opt.model.known_source import known_source
 from budget_opt.model.values import UnfitError
-from budget_opt.randomizer.local.declared import declared_in
-from budget_opt.randomizer.local.stated import Stated, members, unless_none, width
+from budget_opt.randomizer.local.declared import DeclaredTerms, declared_in
+from budget_opt.randomizer.local.stated import Stated, members, stated_matrix, unless_none, width
 from budget_opt.randomizer.local.terms import AttributeTerms, BlockTerms
 
 RESULT_FIELDS = frozenset(
@@ -27,6 +31,8 @@ RESULT_FIELDS = frozenset(
 )
 MEMBER_FIELDS = frozenset(["cluster"])
 """Fields of an attribute that are there only where it is a member of a cluster."""
+SOURCE_FIELDS = frozenset(["source", "distortion", "effect"])
+"""Fields of an attribute that are there only where a known source chose its matrix."""
 CLUSTER_FIELDS = RESULT_FIELDS | {"members"}
 _UNIFORM, _PRODUCT = "uniform", "product"
 """What a cluster states as its background: that of its members, each on its own."""
@@ -37,6 +43,7 @@ class StatedAttribute:
     """An attribute that was understood, and the object that states it.
 
     `bits` of None is no sampler; `cluster` is the name of the one that it is a member of, None if alone.
+    `matrix` is that of an attribute with a source (`has_source`), which is taken as stated.
     """
 
     stated: Stated
@@ -45,6 +52,8 @@ class StatedAttribute:
     epsilon: float
     bits: int | None
     cluster: str | None
+    has_source: bool = False
+    matrix: MatrixSampler | None = None
 
 
 def stated_attribute(stated: Stated) -> StatedAttribute | None:
@@ -52,12 +61,38 @@ def stated_attribute(stated: Stated) -> StatedAttribute | None:
     name = stated.take("name", values.name)
     declared = declared_in(stated)
     epsilon = stated.take("epsilon", values.budget)
-    bits = stated.take("sampler", unless_none(width))
+    source = stated.take("source", unless_none(known_source))
+    matrix = None
+    if source is None:
+        bits = stated.take("sampler", unless_none(width))
+    else:
+        matrix = stated.take("sampler", unless_none(stated_matrix))
+        bits = None if matrix is None else matrix.bits
     cluster = stated.take("cluster", values.name)
     if not stated.sound or name is None or declared is None or epsilon is None:
         return None
     terms = AttributeTerms(name, declared.domain)
+    if source is not None:
+        return _with_source(
+            stated, declared, StatedAttribute(stated, terms, None, epsilon, bits, cluster, True, matrix)
+        )
     return StatedAttribute(stated, terms, declared.background, epsilon, bits, cluster)
+
+
+def _with_source(stated: Stated, declared: DeclaredTerms, one: StatedAttribute) -> StatedAttribute | None:
+    """An attribute whose matrix is stated whole: one for its categories, which loses at most its epsilon."""
+    matrix = one.matrix
+    if declared.background is not None:
+        stated.tell(
+            "background", MISSING, UnfitError("must be uniform beside a source", "The file is damaged")
+        )
+    if matrix is not None and matrix.cardinality != declared.domain.cardinality:
+        limit = f"must have {declared.domain.cardinality} rows, one a category"
+        stated.tell("sampler", matrix.cardinality, UnfitError(limit, "The file is damaged"))
+    if matrix is not None and exact(matrix.loss) > exact(one.epsilon):
+        limit = f"must lose at most epsilon, {one.epsilon!r}"
+        stated.tell("sampler", matrix.loss, UnfitError(limit, "The file is damaged"))
+    return one if stated.sound else None
 
 
 def stated_blocks(
@@ -126,7 +161,14 @@ def _block(inside: Sequence[StatedAttribute], epsilon: float, bits: int | None) 
     """These attributes randomized as one, with the sampler that the stated width must have."""
     shape = [one.terms.domain.cardinality for one in inside]
     background = joint_weights([one.background for one in inside], shape)
-    sampler = any_sampler_as_stated(epsilon, math.prod(shape), background, bits)
+    matrices = [one.matrix for one in inside if one.matrix is not None]
+    if matrices and len(inside) > 1:
+        inside[0].stated.tell(
+            "source", MISSING, UnfitError("has no place in a cluster", "The file is damaged")
+        )
+    sampler: AnySampler | None = matrices[0] if matrices else None
+    if not any(one.has_source for one in inside):
+        sampler = any_sampler_as_stated(epsilon, math.prod(shape), background, bits)
     return BlockTerms(tuple(one.terms for one in inside), epsilon, sampler, background)
 
 
@@ -136,6 +178,8 @@ def _results(block: BlockTerms) -> dict[str, Any]:
     integers: dict[str, Any] | None = None
     if isinstance(sampler, Sampler):
         integers = {"bits": sampler.bits, "q": str(sampler.q)}
+    elif isinstance(sampler, MatrixSampler):
+        integers = {"bits": sampler.bits, "rows": [[str(count) for count in row] for row in sampler.counts]}
     elif sampler is not None:
         integers = {"bits": sampler.bits, "counts": [str(count) for count in sampler.counts]}
     loss = 0.0 if sampler is None else sampler.loss

@@ -18,6 +18,7 @@ from budget_opt.randomizer.local.blocks import (
     CLUSTER_FIELDS,
     MEMBER_FIELDS,
     RESULT_FIELDS,
+    SOURCE_FIELDS,
     stated_attribute,
     stated_blocks,
 )
@@ -45,7 +46,9 @@ def terms_of_document(document: Mapping[str, Any], where: str | None = None) -> 
         whole = Stated(document, "", faults, DOCUMENT_FIELDS, STATED_FIELDS)
         attributes = [
             stated_attribute(item)
-            for item in whole.objects("attributes", RESULT_FIELDS, DECLARED_FIELDS | MEMBER_FIELDS)
+            for item in whole.objects(
+                "attributes", RESULT_FIELDS, DECLARED_FIELDS | MEMBER_FIELDS | SOURCE_FIELDS
+            )
         ]
         clusters = whole.objects("clusters", CLUSTER_FIELDS)
         _check_support(whole)

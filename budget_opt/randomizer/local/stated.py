@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, TypeVar
 
 from budget_opt.errors import MISSING, Fault
+from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.sampler import WIDTHS
 from budget_opt.model import values
 from budget_opt.model.differences import differences
@@ -148,3 +149,20 @@ def width(value: Any) -> int:
     if not all(isinstance(count, str) and _COUNT.fullmatch(count) for count in counts):
         raise UnfitError("must have q or counts as texts of positive integers", "The file is damaged")
     return bits
+
+
+def stated_matrix(value: Any) -> MatrixSampler:
+    """The stated sampler of an attribute with a source: bits, and rows of counts."""
+    damaged = "The file is damaged"
+    if not isinstance(value, Mapping) or set(value) != {"bits", "rows"}:
+        raise UnfitError("must be null, or have the fields bits and rows alone", damaged)
+    rows = [items(row) for row in items(value["rows"])]
+    texts = [count for row in rows for count in row]
+    if isinstance(value["bits"], bool) or not all(
+        isinstance(count, str) and (count == "0" or _COUNT.fullmatch(count)) for count in texts
+    ):
+        raise UnfitError("must have rows of texts of integers >= 0", damaged)
+    try:
+        return MatrixSampler(value["bits"], tuple(tuple(map(int, row)) for row in rows))
+    except (TypeError, ValueError) as why:
+        raise UnfitError(f"is no matrix: {why}", damaged) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from budget_opt.accounting.words import odds_text
 from budget_opt.allocation import AllocatedBlock, Allocation
-from budget_opt.allocation.show import cluster_lines, group_lines, truth_told
+from budget_opt.allocation.show import cluster_lines, group_lines, source_sentences, truth_told
 from budget_opt.report import figures
 from budget_opt.report.blocks import Block, Paragraph, Section, Table, Warned
 from budget_opt.report.subject import Subject
@@ -30,7 +30,8 @@ def split(subject: Subject) -> Section:
         them = "it" if len(left_out) == 1 else "them"
         why = f"because the split gives {them} nothing, or too little for any sampler"
         blocks.append(Warned(f"Not released, {why}: {listed(left_out)}."))
-    blocks += [Paragraph(line) for line in (*cluster_sentences(allocation), *group_sentences(allocation))]
+    lines = (*cluster_sentences(allocation), *source_lines(allocation), *group_sentences(allocation))
+    blocks += [Paragraph(line) for line in lines]
     return Section("split", "The split", tuple(blocks))
 
 
@@ -58,7 +59,7 @@ def _row(block: AllocatedBlock, total: float) -> tuple[str, ...]:
         column(block.epsilon),
         share(block.epsilon / total) if total else NOTHING,
         odds_text(block.loss),
-        share(block.retention),
+        share(block.retention) if block.has_retention else "by source",
         truth_told(block).replace(" %", f"{NO_BREAK}%") if block.is_released else "not released",
     )
 
@@ -86,6 +87,11 @@ def _together(allocation: Allocation) -> str:
 def cluster_sentences(allocation: Allocation) -> list[str]:
     """What is randomized together, and what that costs."""
     return [f"{line[:1].upper()}{line[1:]}." for line in cluster_lines(allocation)]
+
+
+def source_lines(allocation: Allocation) -> list[str]:
+    """What was randomized by the best matrix for a known source, and what that changes."""
+    return [f"{line[:1].upper()}{line[1:]}." for line in source_sentences(allocation)]
 
 
 def group_sentences(allocation: Allocation) -> list[str]:

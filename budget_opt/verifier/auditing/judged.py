@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
 from budget_opt.allocation.blocks import AllocatedBlock
+from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.model.attribute import Attribute
 from budget_opt.model.block import Block
 from budget_opt.tables.counting import join_into
@@ -55,6 +57,10 @@ class Judged:
     @property
     def truth_probability(self) -> float:
         """P(report = truth) of all members at once, for a uniform truth (of whatever background)."""
+        sampler = self.block.sampler
+        if isinstance(sampler, MatrixSampler):
+            same = sum((row[code] for code, row in enumerate(sampler.matrix.rows)), Fraction(0))
+            return float(same / self.cardinality)
         kept = self.block.exact_retention
         return float(kept + (1 - kept) / self.cardinality)
 
