@@ -105,7 +105,9 @@ sys.exit(main(["randomize", "allocation.json", "t.csv", "-o", sys.argv[2], *sys.
 
 
 def run(place: Path, root: Path, *arguments: str, before: tuple[str, ...] = ()) -> tuple[int, str]:
-    environment = {**os.environ, "PYTHONPATH": str(root), "COLUMNS": "500"}
+    # a compiled module that may not grow would be kept cut short, and break the next process
+    quiet = {"COLUMNS": "500", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(root), **quiet}
     command = [*before, sys.executable, "-c", FULL, *arguments]
     done = subprocess.run(command, env=environment, cwd=place, capture_output=True, text=True, check=False)
     return done.returncode, " ".join(done.stderr.split())

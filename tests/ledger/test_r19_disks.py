@@ -40,7 +40,8 @@ except bo.InputError as error:
 
 def run(path: Path, root: Path, room: str = "-", before: tuple[str, ...] = ()) -> tuple[int, list[str], str]:
     """Charge until it fails, in a process of its own: its exit code, the charges, and what it said."""
-    environment = {**os.environ, "PYTHONPATH": str(root)}
+    # a compiled module that may not grow would be kept cut short, and break the next process
+    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [*before, sys.executable, "-c", WORK, str(path), room]
     done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout.split(), done.stderr
