@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import isinf
+from math import inf, isinf
 from typing import TYPE_CHECKING, Any
 
 from budget_opt.allocation.merging import is_merged, merged_told
@@ -208,8 +208,9 @@ def _keeping(attribute: Attribute, optimum: Optimum, distortion: float) -> Matri
     """The sampler with the least loss whose whole counts of words keep `distortion`."""
     asked = exact(distortion)
     enough = exact(optimum.epsilon) * (1 + _ENOUGH)
-    if not isinf(attribute.upper):
-        enough = min(enough, exact(attribute.upper))
+    _, high = _stated_bounds(attribute)
+    if not isinf(high):
+        enough = min(enough, exact(high))
     best: MatrixSampler | None = None
     for sampler in _samplers(optimum, asked):
         if sampler.matrix.distortion(optimum.source) <= asked:
@@ -237,9 +238,16 @@ def _samplers(optimum: Optimum, asked: Fraction) -> Iterator[MatrixSampler]:
             yield sampler_of(aimed.matrix, aimed.epsilon, least_bits=bits)
 
 
+def _stated_bounds(attribute: Attribute) -> tuple[float, float]:
+    """Those of the attribute itself, and not the pin that a `source` of its own makes of its distortion."""
+    if attribute.epsilon is not None:
+        return attribute.epsilon, attribute.epsilon
+    return attribute.epsilon_min or 0.0, inf if attribute.epsilon_max is None else attribute.epsilon_max
+
+
 def _require_within_bounds(attribute: Attribute, wanted: float, spent: float) -> None:
     """`wanted` nats are at least the lower bound, and `spent` nats at most the upper one."""
-    low, high = attribute.lower, attribute.upper
+    low, high = _stated_bounds(attribute)
     reaches, keeps = exact(low) <= exact(wanted), isinf(high) or exact(spent) <= exact(high)
     if reaches and keeps:
         return

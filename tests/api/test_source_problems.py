@@ -237,10 +237,11 @@ def test_report_and_pictures_say_that_a_source_chose_the_matrix(tmp_path: Path) 
         assert drawn is not None
 
 
-def test_source_aware_alone_makes_the_same_matrix() -> None:
+def test_source_aware_alone_keeps_the_same_limit_at_no_more_loss() -> None:
+    """A pin has 12 digits, rounded up; alone the integers come as near to the least loss as they can."""
     alone = bo.source_aware(PROBLEM.attribute("s"), PROBLEM.attribute("s").known_source)
-    assert alone.sampler == MADE["s"].sampler
     assert exact(alone.distortion) <= Fraction(1, 5)
+    assert MADE["s"].loss * (1 - 1e-8) <= alone.loss <= MADE["s"].loss
 
 
 def test_what_dropping_its_pin_would_bring_is_that_of_any_pinned_attribute() -> None:

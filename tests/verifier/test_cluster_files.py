@@ -116,7 +116,7 @@ def test_the_matrix_of_some_members_is_the_sum_of_the_joint_matrix_over_the_othe
         assert seen.loss <= matrix.loss
 
 
-@pytest.mark.parametrize("clusters", [(), "auto", [("smoker", "income")], [("smoker", "sex")]])
+@pytest.mark.parametrize("clusters", [(), [("smoker", "income")], [("smoker", "sex")]])
 def test_an_allocation_with_other_clusters_than_the_problem_fails_and_is_judged_no_further(
     allocation: bo.Allocation, clusters: Any
 ) -> None:
