@@ -20,6 +20,8 @@ from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import FloatArray, IntArray
 
 _UNIT = 2.0**-53
+_TINY = 1e-100
+"""Nats below which a budget is tiny."""
 _PASSES = 4
 _UP = 6.0
 """Nats beyond log r from which a Newton step leads down well."""
@@ -96,8 +98,10 @@ class Outer:
 
 def outer_maxima(problem: OuterProblem, passes: int = _PASSES) -> Outer:
     """The maxima at the best price found."""
-    # no lambda is above `high`, which is far below 1 where the budget is
-    gain = (np.abs(problem.psi.c) + np.abs(problem.psi.d) + problem.psi.d2) * problem.psi.high
+    # no lambda is above `high`; of tiny budgets prices would overflow without it, of others the passes that
+    # there are get farther from the larger floor
+    most = np.where(problem.limit < _TINY, problem.psi.high, 1.0)
+    gain = (np.abs(problem.psi.c) + np.abs(problem.psi.d) + problem.psi.d2) * most
     least_price = _SMALLEST * np.max(gain, axis=0) / np.maximum(problem.limit, 1e-300) + 1e-200
     price = np.maximum(problem.price, least_price)
     low, high = problem.psi.low, problem.psi.high
