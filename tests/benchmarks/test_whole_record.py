@@ -103,5 +103,5 @@ def _possible(cardinalities: tuple[int, int], epsilons: tuple[float, float], los
         own = np.array([[float(record[axis] == code) for code in range(r)] for record in records])
         limits.append(entries @ own == own @ column_matrix(epsilon, r))
     problem = cp.Problem(cp.Minimize(0), limits)
-    problem.solve(solver=cp.HIGHS)
+    problem.solve(solver=cp.SCIPY)
     return bool(problem.status == cp.OPTIMAL)
