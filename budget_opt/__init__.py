@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from budget_opt.allocation import Allocation, allocation_from, uniform
     from budget_opt.api import estimate
     from budget_opt.api.auditing import AuditOptions, audit
-    from budget_opt.api.charging import Payer
-    from budget_opt.api.comparing import compare
-    from budget_opt.api.comparison import Comparison
+    from budget_opt.api.charging.charging import Payer
+    from budget_opt.api.comparing.comparing import compare
+    from budget_opt.api.comparing.comparison import Comparison
     from budget_opt.api.design.designing import design
     from budget_opt.api.design.result import Design
     from budget_opt.api.explaining import Explanation, explain
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from budget_opt.api.meaning import meaning
     from budget_opt.api.planning import plan
     from budget_opt.api.pricing import prices
-    from budget_opt.api.releasing import randomize, randomize_file
+    from budget_opt.api.releasing.releasing import randomize, randomize_file
     from budget_opt.api.solving import solve
     from budget_opt.api.source_aware import SourceAware, source_aware
     from budget_opt.api.strengths import observed_strengths, pilot_strengths
@@ -79,14 +79,14 @@ if TYPE_CHECKING:
     from budget_opt.ledger.ledger import Ledger
     from budget_opt.mechanisms import hamming
     from budget_opt.model.attribute import Attribute
-    from budget_opt.model.hierarchies import (
+    from budget_opt.model.groupings.hierarchies import (
         groupings_from_edges,
         groupings_from_parents,
         groupings_from_prefixes,
         groupings_from_ranges,
     )
-    from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn
-    from budget_opt.model.priorities import all_pairs, pairs_with
+    from budget_opt.model.moments.moment import CrossMoment, Group, Provenance, PublicColumn
+    from budget_opt.model.moments.priorities import all_pairs, pairs_with
     from budget_opt.model.problem import Problem
     from budget_opt.randomizer.batches import BatchRandomizer
     from budget_opt.randomizer.files import FileOptions
@@ -105,16 +105,16 @@ _HOMES = {
     "CertificateError": "budget_opt.errors",
     "Charge": "budget_opt.ledger.charge",
     "Codebook": "budget_opt.codebooks.codebook",
-    "Comparison": "budget_opt.api.comparison",
+    "Comparison": "budget_opt.api.comparing.comparison",
     "Counts": "budget_opt.estimators.releases.counting",
-    "CrossMoment": "budget_opt.model.moment",
+    "CrossMoment": "budget_opt.model.moments.moment",
     "DataError": "budget_opt.errors",
     "Design": "budget_opt.api.design.result",
     "Explanation": "budget_opt.api.explaining",
     "FileOptions": "budget_opt.randomizer.files",
     "FormulaMoments": "budget_opt.api.formulas",
     "Frontier": "budget_opt.api.frontiers.frontier",
-    "Group": "budget_opt.model.moment",
+    "Group": "budget_opt.model.moments.moment",
     "InfeasibleError": "budget_opt.errors",
     "InputError": "budget_opt.errors",
     "Judgement": "budget_opt.api.judging",
@@ -127,41 +127,41 @@ _HOMES = {
     "NoiseError": "budget_opt.errors",
     "NotSolvedError": "budget_opt.errors",
     "Privacy": "budget_opt.accounting.privacy",
-    "Payer": "budget_opt.api.charging",
+    "Payer": "budget_opt.api.charging.charging",
     "Problem": "budget_opt.model.problem",
     "ProblemError": "budget_opt.errors",
-    "Provenance": "budget_opt.model.moment",
-    "PublicColumn": "budget_opt.model.moment",
+    "Provenance": "budget_opt.model.moments.moment",
+    "PublicColumn": "budget_opt.model.moments.moment",
     "RandomSourceError": "budget_opt.errors",
     "Rounded": "budget_opt.api.gridding",
     "SourceAware": "budget_opt.api.source_aware",
     "Strengths": "budget_opt.estimators.strengths.result",
     "VerificationError": "budget_opt.errors",
-    "all_pairs": "budget_opt.model.priorities",
+    "all_pairs": "budget_opt.model.moments.priorities",
     "allocation_from": "budget_opt.allocation",
     "audit": "budget_opt.api.auditing",
-    "compare": "budget_opt.api.comparing",
+    "compare": "budget_opt.api.comparing.comparing",
     "design": "budget_opt.api.design.designing",
     "explain": "budget_opt.api.explaining",
     "explore": "budget_opt.explorer",
     "export": "budget_opt.api.exports.exporting",
     "frontier": "budget_opt.api.frontiers.making",
-    "groupings_from_edges": "budget_opt.model.hierarchies",
-    "groupings_from_parents": "budget_opt.model.hierarchies",
-    "groupings_from_prefixes": "budget_opt.model.hierarchies",
-    "groupings_from_ranges": "budget_opt.model.hierarchies",
+    "groupings_from_edges": "budget_opt.model.groupings.hierarchies",
+    "groupings_from_parents": "budget_opt.model.groupings.hierarchies",
+    "groupings_from_prefixes": "budget_opt.model.groupings.hierarchies",
+    "groupings_from_ranges": "budget_opt.model.groupings.hierarchies",
     "judge": "budget_opt.api.judging",
     "least_total": "budget_opt.api.least_total",
     "meaning": "budget_opt.api.meaning",
     "moments_from_formula": "budget_opt.api.formulas",
     "observed_strengths": "budget_opt.api.strengths",
-    "pairs_with": "budget_opt.model.priorities",
+    "pairs_with": "budget_opt.model.moments.priorities",
     "pilot_strengths": "budget_opt.api.strengths",
     "plan": "budget_opt.api.planning",
     "prices": "budget_opt.api.pricing",
     "privacy_of": "budget_opt.accounting.privacy",
-    "randomize": "budget_opt.api.releasing",
-    "randomize_file": "budget_opt.api.releasing",
+    "randomize": "budget_opt.api.releasing.releasing",
+    "randomize_file": "budget_opt.api.releasing.releasing",
     "read_codebook": "budget_opt.codebooks.reading",
     "rounded": "budget_opt.api.gridding",
     "solve": "budget_opt.api.solving",

@@ -15,7 +15,7 @@ from budget_opt.allocation.blocks import AllocatedAttribute, AllocatedBlock, pro
 from budget_opt.errors import InputError
 from budget_opt.mechanisms.exact import exact, exact_sum, float_at_least, float_at_most, multiple_at_least
 from budget_opt.model.arrays import FloatArray, Objective
-from budget_opt.model.moment import CrossMoment, Unit
+from budget_opt.model.moments.moment import CrossMoment, Unit
 from budget_opt.model.problem import Problem
 
 Status = Literal["optimal", "feasible", "given"]

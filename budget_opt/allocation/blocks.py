@@ -16,8 +16,8 @@ from budget_opt.mechanisms.sampler import Sampler
 from budget_opt.mechanisms.samplers import AnySampler, other_probabilities, truth_probabilities
 from budget_opt.model.arrays import FloatArray
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.background import Weights
-from budget_opt.model.block import Block
+from budget_opt.model.backgrounds.background import Weights
+from budget_opt.model.clusters.block import Block
 from budget_opt.model.domain import Domain
 from budget_opt.model.labels import Label
 

@@ -25,7 +25,7 @@ from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.sampler import WIDTHS
 from budget_opt.mechanisms.samplers import AnySampler
 from budget_opt.model.arrays import FloatArray
-from budget_opt.model.block import Block
+from budget_opt.model.clusters.block import Block
 from budget_opt.model.objectives import log_retentions, log_spread_of, relative_gap, value, value_of
 from budget_opt.model.problem import Problem
 from budget_opt.version import __version__

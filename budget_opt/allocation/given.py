@@ -10,7 +10,7 @@ import numpy as np
 from budget_opt.allocation.allocation import Allocation
 from budget_opt.allocation.build import Statement, allocate
 from budget_opt.errors import MISSING, Fault, InputError
-from budget_opt.model.block import Block
+from budget_opt.model.clusters.block import Block
 from budget_opt.model.parts import nearest
 from budget_opt.model.problem import Problem
 from budget_opt.model.values import UnfitError, budget

@@ -15,7 +15,7 @@ from budget_opt.allocation.allocation import AllocatedMoment, Allocation
 from budget_opt.allocation.blocks import AllocatedBlock
 from budget_opt.certificate.multipliers import Multipliers
 from budget_opt.certificate.prices.prices import Price, Prices, prices
-from budget_opt.model.block import Block
+from budget_opt.model.clusters.block import Block
 from budget_opt.model.problem import Problem
 
 LARGEST_GAP = 1e-3

@@ -23,7 +23,7 @@ from budget_opt.model.fields import (
     Title,
     Waves,
 )
-from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn, Survey, Unit
+from budget_opt.model.moments.moment import CrossMoment, Group, Provenance, PublicColumn, Survey, Unit
 from budget_opt.model.parts import Part
 from budget_opt.model.values import UnfitError
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from budget_opt.allocation.merging import AS_RELEASED, WITH_MERGING, grouping_sentences
 from budget_opt.mechanisms.exact import exact_sum, float_at_least, float_at_most
 from budget_opt.model.arrays import MINIMIZED
-from budget_opt.model.background import Mixture
+from budget_opt.model.backgrounds.background import Mixture
 from budget_opt.model.declared import Declared
 from budget_opt.model.provenance import decimal_text, from_the_data, nats, provenance_epsilon
 from budget_opt.tables.printing import WIDTH, percent, percent_at_most, plain_text

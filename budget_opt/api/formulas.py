@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from budget_opt.model.formulas.needed import needed_moments
-from budget_opt.model.moment import CrossMoment
+from budget_opt.model.moments.moment import CrossMoment
 from budget_opt.tables.printing import plain_text, text_table
 from budget_opt.tables.rows import Rows
 

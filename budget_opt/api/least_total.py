@@ -9,7 +9,7 @@ from budget_opt.allocation import Allocation
 from budget_opt.api.arguments import require, require_sums
 from budget_opt.api.planning import require_rows, require_target
 from budget_opt.errors import InfeasibleError, InputError
-from budget_opt.model.by_moment import ByMoment
+from budget_opt.model.moments.by_moment import ByMoment
 from budget_opt.model.problem import Problem
 from budget_opt.tables.printing import plain_text
 from budget_opt.tables.rows import Rows

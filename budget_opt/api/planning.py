@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from budget_opt.allocation import Allocation
 from budget_opt.api.arguments import require, require_number
 from budget_opt.errors import InputError
-from budget_opt.model.by_moment import ByMoment
+from budget_opt.model.moments.by_moment import ByMoment
 
 if TYPE_CHECKING:
     from budget_opt.estimators.planning.plan import Plan

@@ -13,7 +13,7 @@ from budget_opt.allocation import Allocation, Statement, allocation_from
 from budget_opt.allocation.build import assemble
 from budget_opt.allocation.designed import GIVE_THE_DESIGNED, as_designed, leaves_open
 from budget_opt.api.arguments import require
-from budget_opt.api.comparing_groupings import merged_otherwise
+from budget_opt.api.comparing.groupings import merged_otherwise
 from budget_opt.api.wording import listed
 from budget_opt.errors import InputError
 from budget_opt.model.problem import Problem

@@ -10,7 +10,7 @@ from budget_opt.errors import DataError, InputError
 from budget_opt.model.problem import Problem
 
 if TYPE_CHECKING:
-    from budget_opt.api.charging import Payer
+    from budget_opt.api.charging.charging import Payer
     from budget_opt.estimators.strengths.result import Strengths
     from budget_opt.randomizer.row_names import RowNames
     from budget_opt.tables.counting import AnyCodes
@@ -109,9 +109,9 @@ def pilot_strengths(
 
     if charge_to is None:
         return measure()
-    from budget_opt.api.charging import Payer
-    from budget_opt.api.known_data import DataMarks
-    from budget_opt.api.pilot_charges import charged_pilot
+    from budget_opt.api.charging.charging import Payer
+    from budget_opt.api.charging.known_data import DataMarks
+    from budget_opt.api.charging.pilots import charged_pilot
 
     require(charge_to, Payer, "charge_to", 'Write Payer("name of the data set", ledger).')
     domains = {name: problem.attribute(name).domain for name in codes}

@@ -61,7 +61,7 @@ def verify_release(
     what fails; `.in_full` has all checks, with the smallest fault that each would notice. `.require()`
     raises `VerificationError`.
     """
-    from budget_opt.api.publishing import MANIFEST, digest_of, manifest_beside
+    from budget_opt.api.releasing.publishing import MANIFEST, digest_of, manifest_beside
     from budget_opt.model.documents import json_text
     from budget_opt.verifier.release import verify_release
     from budget_opt.verifier.unaided import verify_unaided

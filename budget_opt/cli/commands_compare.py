@@ -43,7 +43,7 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Put splits side by side: retention of every moment, objective, who gains and who loses."""
-    from budget_opt.api.comparing import compare as compare_splits
+    from budget_opt.api.comparing.comparing import compare as compare_splits
     from budget_opt.api.splits import read_split
 
     if output is not None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 import budget_opt as bo
-from budget_opt.api.charging import Payer
-from budget_opt.api.publishing import Place, publish, require_released_under, require_row_order
-from budget_opt.api.resuming import Request, abandon_release, publish_resumable
+from budget_opt.api.charging.charging import Payer
+from budget_opt.api.releasing.publishing import Place, publish, require_released_under, require_row_order
+from budget_opt.api.releasing.resuming import Request, abandon_release, publish_resumable
 from budget_opt.cli.commands_problem import AllocationFile, AsJson
 from budget_opt.cli.output import note, out, out_json
 from budget_opt.cli.progress import rows_progress

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import budget_opt as bo
-from budget_opt.api.publishing import require_released_under
+from budget_opt.api.releasing.publishing import require_released_under
 from budget_opt.cli.commands_problem import AllocationFile, AsJson
 from budget_opt.cli.estimate_requests import EVERY, Stated, requests_of
 from budget_opt.cli.estimate_results import Result, csv_of, documents_of, require_replaceable_estimates

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from budget_opt import Caps, Ledger
-from budget_opt.api.recording import record_release
+from budget_opt.api.charging.recording import record_release
 from budget_opt.cli.commands_problem import AsJson
 from budget_opt.cli.ledger_options import changed_caps, new_caps
 from budget_opt.cli.output import note, out, out_json

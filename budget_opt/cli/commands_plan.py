@@ -13,8 +13,8 @@ from budget_opt.cli.commands_problem import AllocationFile, AsJson, ProblemFile
 from budget_opt.cli.output import out, out_json
 from budget_opt.cli.replacing import require_replaceable, require_replaceable_table
 from budget_opt.errors import InputError
-from budget_opt.model.by_moment import by_moment
-from budget_opt.model.moment import CrossMoment
+from budget_opt.model.moments.by_moment import by_moment
+from budget_opt.model.moments.moment import CrossMoment
 
 HEADING = "attributes,label,n,retention,variance_inflation,"
 """How the table of a plan begins."""

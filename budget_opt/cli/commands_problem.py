@@ -48,7 +48,7 @@ def check(
 
     Moments that rules of the file stand for are listed, each with the reason.
     """
-    from budget_opt.api.checking import check_file
+    from budget_opt.api.checking.checking import check_file
     from budget_opt.model.documents import write_document
 
     question, findings = check_file(problem, time_limit)

@@ -16,7 +16,7 @@ from rich.text import Text
 
 import budget_opt as bo
 from budget_opt.allocation.show import renderable
-from budget_opt.api.publishing import VERIFICATION, Place, Published, publish
+from budget_opt.api.releasing.publishing import VERIFICATION, Place, Published, publish
 from budget_opt.cli.output import out
 from budget_opt.cli.survey import load_survey, survey_problem
 from budget_opt.errors import InputError

@@ -6,7 +6,7 @@ from typing import Any
 
 from budget_opt.codebooks.codebook import Codebook
 from budget_opt.errors import InputError
-from budget_opt.model.priorities import MOST_MOMENTS
+from budget_opt.model.moments.priorities import MOST_MOMENTS
 from budget_opt.model.problem import FORMAT, VERSION, Problem
 
 

@@ -33,7 +33,7 @@ import numpy.typing as npt
 
 from budget_opt.errors import InputError
 from budget_opt.mechanisms.background_sampler import BackgroundSampler
-from budget_opt.model.block import cluster_name
+from budget_opt.model.clusters.block import cluster_name
 
 if TYPE_CHECKING:
     from budget_opt.allocation import AllocatedAttribute

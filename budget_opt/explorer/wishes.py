@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from budget_opt.model.moment import CrossMoment
+from budget_opt.model.moments.moment import CrossMoment
 from budget_opt.model.problem import Problem
 
 

@@ -14,7 +14,7 @@ from budget_opt.mechanisms.source_sampler import epsilon_within, source_sampler
 from budget_opt.model.declared import Declared
 from budget_opt.model.distortion import least_retention
 from budget_opt.model.fields import Budgeted, Distortion
-from budget_opt.model.grouping_fields import GroupingsField
+from budget_opt.model.groupings.fields import GroupingsField
 from budget_opt.model.parts import below
 
 

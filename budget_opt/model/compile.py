@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from budget_opt.mechanisms.exact import exact, float_at_most
 from budget_opt.model.arrays import Arrays, Budget, FloatArray, IntArray
-from budget_opt.model.block import Block
+from budget_opt.model.clusters.block import Block
 
 if TYPE_CHECKING:
     from budget_opt.model.problem import Problem

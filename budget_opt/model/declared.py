@@ -14,23 +14,23 @@ from pydantic import StrictBool
 
 from budget_opt.errors import MISSING, Fault
 from budget_opt.mechanisms.hamming import Source
-from budget_opt.model.background import (
+from budget_opt.model.backgrounds.background import (
     Weights,
     background_shares,
     decimal_weights,
     require_shares,
     to_json,
 )
-from budget_opt.model.detail import Coarsening
+from budget_opt.model.backgrounds.released import released_weights
+from budget_opt.model.backgrounds.spread import FloatArray, spread_under, spread_under_uniform
 from budget_opt.model.domain import Domain, declared_domain
 from budget_opt.model.fields import BackgroundField, Categories, Edges, LabelField, Name, Number, Share
-from budget_opt.model.grouping import Grouping, Merged, merged
-from budget_opt.model.grouping_fields import GroupingField
-from budget_opt.model.known_source_field import KnownSourceField
+from budget_opt.model.groupings.detail import Coarsening
+from budget_opt.model.groupings.fields import GroupingField
+from budget_opt.model.groupings.grouping import Grouping, Merged, merged
 from budget_opt.model.labels import Label, code_of_other, declared_labels
 from budget_opt.model.parts import Part, below
-from budget_opt.model.released_background import released_weights
-from budget_opt.model.spread import FloatArray, spread_under, spread_under_uniform
+from budget_opt.model.sources.field import KnownSourceField
 from budget_opt.model.values import UnfitError
 
 LARGEST_SPREAD = 1e300

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from budget_opt.model.grouping import Grouping, Merged, merged
+from budget_opt.model.groupings.grouping import Grouping, Merged, merged
 from budget_opt.model.labels import Label, closed_edges, code_of_other, declared_labels
 
 __all__ = ["Domain", "Kind", "Label", "declared_domain"]

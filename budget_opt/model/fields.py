@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from budget_opt.model import background as backgrounds
 from budget_opt.model import values
 from budget_opt.model.arguments import ordered_list
+from budget_opt.model.backgrounds import background as backgrounds
 from budget_opt.model.values import (
     LARGEST_CARDINALITY,
     LARGEST_EPSILON,

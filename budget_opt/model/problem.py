@@ -19,16 +19,16 @@ from budget_opt.mechanisms.exact import exact
 from budget_opt.model.arguments import ordered_list
 from budget_opt.model.arrays import TOTAL, Arrays, Objective
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.block import Block, block_indices, blocks_of, touched
-from budget_opt.model.cluster_rules import cluster_faults, undecided
+from budget_opt.model.clusters.block import Block, block_indices, blocks_of, touched
+from budget_opt.model.clusters.rules import cluster_faults, undecided
 from budget_opt.model.fields import Cells, Clusters, Delta, Name, PositiveBudget, Title, Waves
-from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn, Survey, Unit
-from budget_opt.model.moment_faults import distortion_faults, moment_faults
-from budget_opt.model.moment_rules import MomentRule, expand_rule
+from budget_opt.model.moments.faults import distortion_faults, moment_faults
+from budget_opt.model.moments.moment import CrossMoment, Group, Provenance, PublicColumn, Survey, Unit
+from budget_opt.model.moments.rules import MomentRule, expand_rule
 from budget_opt.model.parts import Part, below
 from budget_opt.model.provenance import not_public
 from budget_opt.model.rules import budget_faults, problem_faults, reference_faults
-from budget_opt.model.source_rules import source_faults
+from budget_opt.model.sources.rules import source_faults
 
 if TYPE_CHECKING:
     from budget_opt.allocation.allocation import Allocation

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from budget_opt.errors import MISSING, Fault
 from budget_opt.mechanisms.exact import exact, float_at_least
 from budget_opt.model.arrays import TOTAL
-from budget_opt.model.block import Block, blocks_of
+from budget_opt.model.clusters.block import Block, blocks_of
 from budget_opt.model.parts import nearest
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from budget_opt.api.needs import possible_end
+from budget_opt.api.checking.needs import possible_end
 from budget_opt.errors import InfeasibleError, InputError
 from budget_opt.plots.choosing import order_in_words
 from budget_opt.plots.names import distinct, label, moment_label
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from budget_opt.allocation import Allocation
     from budget_opt.api.frontiers.frontier import Frontier, FrontierPoint, SupportChange
-    from budget_opt.model.moment import CrossMoment
+    from budget_opt.model.moments.moment import CrossMoment
 
 By = Literal["order", "floor"]
 MOST_NAMED = 12

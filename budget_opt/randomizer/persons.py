@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 from budget_opt.errors import DataError
-from budget_opt.model.moment import Unit
+from budget_opt.model.moments.moment import Unit
 from budget_opt.randomizer.repeated_names import ROOM, NamedRows, more_often
 from budget_opt.randomizer.row_names import Ids
 from budget_opt.randomizer.words import fresh_key

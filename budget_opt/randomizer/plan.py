@@ -9,7 +9,7 @@ from functools import cached_property
 from budget_opt.allocation import AllocatedBlock, Allocation
 from budget_opt.errors import DataError
 from budget_opt.model.domain import Domain
-from budget_opt.model.moment import Unit
+from budget_opt.model.moments.moment import Unit
 from budget_opt.tables.source import Source, listed, require_columns
 
 

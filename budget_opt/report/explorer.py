@@ -8,7 +8,7 @@ from typing import Any
 
 from budget_opt.mechanisms.exact import exact
 from budget_opt.model.arrays import MINIMIZED, TOTAL
-from budget_opt.model.block import Block
+from budget_opt.model.clusters.block import Block
 from budget_opt.model.problem import Problem
 from budget_opt.report.subject import Subject
 

@@ -15,10 +15,10 @@ from budget_opt.errors import (
 )
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import Arrays, IntArray
-from budget_opt.model.block import Block
-from budget_opt.model.by_moment import told_apart
+from budget_opt.model.clusters.block import Block
+from budget_opt.model.clusters.open_choices import open_choices
 from budget_opt.model.distortion import distortion
-from budget_opt.model.open_choices import open_choices
+from budget_opt.model.moments.by_moment import told_apart
 from budget_opt.model.problem import Problem
 from budget_opt.solvers.conflicts.constraints import Constraint, limit_of
 from budget_opt.solvers.conflicts.explaining import Explanation

@@ -17,7 +17,7 @@ import numpy as np
 from budget_opt.allocation import Allocation
 from budget_opt.allocation.blocks import AllocatedBlock
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.block import Block
+from budget_opt.model.clusters.block import Block
 from budget_opt.tables.counting import AnyCodes, join_into
 from budget_opt.tables.encoding import code_type
 from budget_opt.verifier.background_matrices import BackgroundMatrix

@@ -17,7 +17,7 @@ from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.mechanisms.exact import exact
 from budget_opt.mechanisms.sampler import sampler_for
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment
+from budget_opt.model.moments.moment import CrossMoment
 from budget_opt.model.objectives import value
 from budget_opt.model.problem import Problem
 from tests.strategies import problems

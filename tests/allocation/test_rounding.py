@@ -17,7 +17,7 @@ from budget_opt.allocation.rounding import DIGITS, UNSPENT, even, fitted, tidied
 from budget_opt.mechanisms.exact import exact, float_at_least
 from budget_opt.model.arrays import TOTAL, Arrays
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment, Group
+from budget_opt.model.moments.moment import CrossMoment, Group
 from budget_opt.model.objectives import log_retentions
 from budget_opt.model.problem import Problem
 from tests.strategies import problems

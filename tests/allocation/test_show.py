@@ -12,7 +12,7 @@ import budget_opt as bo
 from budget_opt.allocation import Allocation, Statement, allocate, document, uniform
 from budget_opt.allocation.show import as_text, headline, lost_sentences, outcome_sentence
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment
+from budget_opt.model.moments.moment import CrossMoment
 from budget_opt.model.problem import Problem
 from budget_opt.tables.printing import WIDTH, percent
 from tests.strategies import problems

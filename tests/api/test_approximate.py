@@ -153,7 +153,7 @@ def test_floors_beyond_every_delta_are_infeasible_and_those_between_are_not_solv
 
 
 def bo_check(problem: bo.Problem) -> Any:
-    from budget_opt.api.checking import check
+    from budget_opt.api.checking.checking import check
 
     return check(problem)
 

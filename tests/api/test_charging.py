@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 import budget_opt as bo
-from budget_opt.api.publishing import Place, publish
-from budget_opt.api.recording import record_release
+from budget_opt.api.charging.recording import record_release
+from budget_opt.api.releasing.publishing import Place, publish
 from budget_opt.randomizer import entropy
 from budget_opt.tables.fingerprints import Fingerprint
 from budget_opt.verifier.release import ReleaseJudge
@@ -85,7 +85,7 @@ def test_r10_a_faulty_cell_costs_nothing_wherever_it_is_as_nothing_is_drawn(
     """The averaging attack by a bad cell in the last row: every row before it would be drawn for nothing."""
     desk.write(pd.concat([desk.table.sample(rows, replace=True), desk.table.head(1).assign(a=7)]))
     monkeypatch.setattr(entropy.os, "urandom", lambda count: pytest.fail("a word is drawn"))
-    monkeypatch.setattr("budget_opt.api.charging.new_name", lambda: "0" * 32)
+    monkeypatch.setattr("budget_opt.api.charging.charging.new_name", lambda: "0" * 32)
     with pytest.raises(bo.DataError, match="column 'a'"):
         desk.release(row_order=row_order, progress=lambda *_: pytest.fail("a row is released"))
     assert (desk.spent(), desk.statuses(), desk.files()) == (0.0, [], set())
@@ -138,7 +138,7 @@ def keyed(desk: Desk, _: pytest.MonkeyPatch) -> None:
 
 
 def without_words(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("budget_opt.api.charging.new_name", lambda: "0" * 32)
+    monkeypatch.setattr("budget_opt.api.charging.charging.new_name", lambda: "0" * 32)
     monkeypatch.setattr(entropy.os, "urandom", fail)
     desk.release()
 
@@ -192,12 +192,12 @@ def test_r22_a_cell_that_is_changed_after_the_first_reading_keeps_the_charge(des
 def test_r7_a_random_source_that_fails_keeps_its_charge(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entropy.os, "urandom", lambda count: b"")
     name = "0" * 32
-    monkeypatch.setattr("budget_opt.api.charging.new_name", lambda: name)
+    monkeypatch.setattr("budget_opt.api.charging.charging.new_name", lambda: name)
     with pytest.raises(bo.RandomSourceError):
         desk.release()
     assert (desk.spent(), desk.statuses(), desk.files()) == (2.0, ["reserved"], set())
     assert desk.said == ["note: the charge stays (epsilon 2 a record to 'survey', its release 1)"]
-    monkeypatch.setattr("budget_opt.api.charging.new_name", lambda: "1" * 32)
+    monkeypatch.setattr("budget_opt.api.charging.charging.new_name", lambda: "1" * 32)
     with pytest.raises(bo.RandomSourceError):
         bo.randomize(desk.table, ALLOCATION, charge_to=desk.payer)
     assert desk.spent() == 4.0

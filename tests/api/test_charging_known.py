@@ -110,7 +110,7 @@ def test_r22_the_same_people_under_another_name_are_noticed_before_anything_is_d
         bo.randomize(table_of(9), ALLOCATION, charge_to=bo.Payer("people", desk.ledger))
     desk.ledger.register("third", bo.Caps(total=10.0))
     monkeypatch.setattr(entropy.os, "urandom", lambda count: b"")
-    monkeypatch.setattr("budget_opt.api.charging.new_name", lambda: "0" * 32)
+    monkeypatch.setattr("budget_opt.api.charging.charging.new_name", lambda: "0" * 32)
     third = bo.Payer("third", desk.ledger, tell=desk.said.append)
     with pytest.raises(bo.RandomSourceError):
         bo.randomize_file(desk.folder / "data.csv", ALLOCATION, desk.folder / "t.csv", charge_to=third)

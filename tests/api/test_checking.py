@@ -5,7 +5,7 @@ import json
 import pytest
 
 import budget_opt as bo
-from budget_opt.api.checking import check, check_file
+from budget_opt.api.checking.checking import check, check_file
 
 ATTRIBUTES = [
     bo.Attribute("smoker", categories=2),

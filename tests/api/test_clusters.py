@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import budget_opt as bo
-from budget_opt.api.checking import check
+from budget_opt.api.checking.checking import check
 from budget_opt.api.gridding import rounded
 from budget_opt.api.pricing import prices
 from budget_opt.api.quick import quick_split

@@ -7,8 +7,8 @@ import re
 import pytest
 
 import budget_opt as bo
-from budget_opt.api.checking import check
-from budget_opt.api.coarseness import hopeless_attributes
+from budget_opt.api.checking.checking import check
+from budget_opt.api.checking.coarseness import hopeless_attributes
 from budget_opt.mechanisms import randomized_response as rr
 
 MARGINAL = [0.4, 0.4, *[0.2 / 98] * 98]

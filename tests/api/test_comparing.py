@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import budget_opt as bo
-from budget_opt.api.comparison import EVEN
+from budget_opt.api.comparing.comparison import EVEN
 from budget_opt.model.arrays import MINIMIZED, OBJECTIVES, Objective
 from budget_opt.model.objectives import value
 from budget_opt.tables.printing import plain_text

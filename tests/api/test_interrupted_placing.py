@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import budget_opt as bo
-from budget_opt.api import publishing
+from budget_opt.api.releasing import publishing
 
 PROBLEM = bo.Problem(
     attributes=[bo.Attribute("a", categories=2), bo.Attribute("b", categories=3)],

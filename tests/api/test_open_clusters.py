@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import budget_opt as bo
-from budget_opt.api.checking import check
-from budget_opt.api.open_clusters import most_kept
+from budget_opt.api.checking.checking import check
+from budget_opt.api.checking.open_clusters import most_kept
 from budget_opt.cli import main
 from budget_opt.errors import InputError
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import budget_opt as bo
-from budget_opt.api.pilot_charges import release_named, reserve_priced
-from budget_opt.api.recording import record_release
+from budget_opt.api.charging.pilots import release_named, reserve_priced
+from budget_opt.api.charging.recording import record_release
 
 NAMES = ("a", "b", "c")
 TABLE = pd.DataFrame({name: np.random.default_rng(i).integers(0, 4, 2000) for i, name in enumerate(NAMES)})

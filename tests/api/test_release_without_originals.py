@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import budget_opt as bo
-from budget_opt.api.publishing import Place, publish
+from budget_opt.api.releasing.publishing import Place, publish
 
 N = 500
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import budget_opt as bo
-from budget_opt.api.publishing import Place, publish
+from budget_opt.api.releasing.publishing import Place, publish
 from budget_opt.verifier.release import ReleaseJudge
 from budget_opt.verifier.report import Check
 
@@ -109,7 +109,7 @@ def test_a_manifest_that_cannot_be_written_takes_the_table_with_it(place, monkey
     def full(*_args, **_kwargs):
         raise bo.InputError("manifest.json: cannot be written (No space left on device).")
 
-    monkeypatch.setattr("budget_opt.api.publishing.write_document", full)
+    monkeypatch.setattr("budget_opt.api.releasing.publishing.write_document", full)
     with pytest.raises(bo.InputError, match="No space"):
         publish(place / "allocation.json", place / "data.csv", Place(place / "public" / "r.csv"))
     assert list((place / "public").iterdir()) == []

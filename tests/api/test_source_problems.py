@@ -16,7 +16,7 @@ import pytest
 
 import budget_opt as bo
 from budget_opt.allocation.schema import allocation_schema
-from budget_opt.api.checking import check
+from budget_opt.api.checking.checking import check
 from budget_opt.errors import AllocationError
 from budget_opt.ledger.charge import Part
 from budget_opt.mechanisms.exact import exact

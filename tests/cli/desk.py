@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import budget_opt as bo
-from budget_opt.api.publishing import Watch
+from budget_opt.api.releasing.publishing import Watch
 from budget_opt.randomizer.files import FileOptions, randomize_file
 from budget_opt.randomizer.keyed_release import KeyedRelease
 from budget_opt.tables.private_files import remove

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import budget_opt as bo
-from budget_opt.api.comparison import EVEN
+from budget_opt.api.comparing.comparison import EVEN
 from budget_opt.cli import main
 from budget_opt.cli.commands_compare import names_of
 from tests.api.test_comparing import small

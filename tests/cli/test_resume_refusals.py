@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from budget_opt.api.publishing import Watch
+from budget_opt.api.releasing.publishing import Watch
 from budget_opt.cli import main
 from budget_opt.cli.commands_data import IN_NO_LEDGER
 from budget_opt.errors import VerificationError

@@ -25,7 +25,7 @@ from budget_opt.estimators.moments.options import MomentOptions
 from budget_opt.estimators.moments.released_moments import moments
 from budget_opt.estimators.releases.counting import cells_of_codes
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment
+from budget_opt.model.moments.moment import CrossMoment
 from budget_opt.model.problem import Problem
 from budget_opt.tables.counting import joint_counts
 from tests.estimators.release_model import allocation_like, design, matrix, moment_of, released_shares, skewed

@@ -15,8 +15,8 @@ import budget_opt as bo
 from budget_opt.errors import ProblemError
 from budget_opt.mechanisms.exact import exact
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.background import Mixture, background_shares, decimal_weights
-from budget_opt.model.block import Block
+from budget_opt.model.backgrounds.background import Mixture, background_shares, decimal_weights
+from budget_opt.model.clusters.block import Block
 
 MARGINAL = (0.6, 0.3, 0.1)
 

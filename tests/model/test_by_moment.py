@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from budget_opt import CrossMoment, InputError
-from budget_opt.model.by_moment import by_moment, told_apart
+from budget_opt.model.moments.by_moment import by_moment, told_apart
 
 SAME_LABEL = (CrossMoment("a x b", "c"), CrossMoment("a", "b x c"), CrossMoment("d"))
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import budget_opt as bo
-from budget_opt.model.block import Block
+from budget_opt.model.clusters.block import Block
 
 
 def problem(**changes: Any) -> bo.Problem:

@@ -13,7 +13,7 @@ import budget_opt as bo
 from budget_opt.errors import InfeasibleError, ProblemError
 from budget_opt.mechanisms.exact import exact
 from budget_opt.mechanisms.samplers import any_sampler_for
-from budget_opt.model.block import Block
+from budget_opt.model.clusters.block import Block
 from budget_opt.model.distortion import distortion
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import budget_opt as bo
 from budget_opt.errors import ProblemError
 from budget_opt.mechanisms.exact import exact
-from budget_opt.model.detail import Coarsening
 from budget_opt.model.domain import Domain
+from budget_opt.model.groupings.detail import Coarsening
 
 TOWNS = ("york", "leeds", "hull", "bath", "bristol")
 REGIONS = {"north": ["york", "leeds", "hull"], "south": ["bath", "bristol"]}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import budget_opt as bo
 from budget_opt.errors import ProblemError
-from budget_opt.model.moment_rules import MomentRule, origins_of
+from budget_opt.model.moments.rules import MomentRule, origins_of
 
 NAMES = ("income", "education", "age", "sex")
 ATTRIBUTES = [{"name": name, "categories": 3} for name in NAMES]

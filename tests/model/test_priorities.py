@@ -6,7 +6,7 @@ import pytest
 
 import budget_opt as bo
 from budget_opt.errors import ProblemError
-from budget_opt.model.priorities import MOST_MOMENTS
+from budget_opt.model.moments.priorities import MOST_MOMENTS
 
 
 def test_all_pairs_are_the_pairs_in_the_order_of_the_names() -> None:

@@ -15,7 +15,7 @@ from budget_opt.errors import ProblemError
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.mechanisms.exact import exact
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment, Group
+from budget_opt.model.moments.moment import CrossMoment, Group
 from budget_opt.model.objectives import log_inflations, log_retentions, value, value_of
 from budget_opt.model.problem import Problem
 from tests.strategies import problems

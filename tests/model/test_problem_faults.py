@@ -18,7 +18,7 @@ import yaml
 
 from budget_opt.errors import MISSING, Fault, ProblemError
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment, Group, Provenance, PublicColumn, Unit
+from budget_opt.model.moments.moment import CrossMoment, Group, Provenance, PublicColumn, Unit
 from budget_opt.model.problem import Problem
 from tests.model.sample_problem import BIG, Document, changed, valid
 

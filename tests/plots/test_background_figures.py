@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import budget_opt as bo
-from budget_opt.api.checking import check
+from budget_opt.api.checking.checking import check
 from budget_opt.plots.curves import retention_curves
 from budget_opt.plots.transitions import transition_plot
 from budget_opt.tables.printing import percent

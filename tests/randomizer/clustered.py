@@ -13,7 +13,7 @@ import budget_opt as bo
 from budget_opt.allocation import AllocatedBlock
 from budget_opt.mechanisms.sampler import sampler_for
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.block import Block
+from budget_opt.model.clusters.block import Block
 from budget_opt.tables.encoding import code_type
 
 CLUSTER = ("income", "smoker", "age")

@@ -13,7 +13,7 @@ from pyarrow import csv, parquet
 
 from budget_opt.allocation import Allocation, uniform
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment
+from budget_opt.model.moments.moment import CrossMoment
 from budget_opt.model.problem import Problem
 from budget_opt.randomizer.words import Words
 

@@ -18,7 +18,7 @@ from budget_opt.mechanisms.background_sampler import (
     blind_counts,
 )
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.block import Block
+from budget_opt.model.clusters.block import Block
 from budget_opt.randomizer.drawing import SingleUse
 from budget_opt.randomizer.kernel import BackgroundResponse, blind_report, kernel_for
 from budget_opt.randomizer.row_names import unnamed

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from budget_opt.allocation import Allocation, uniform
 from budget_opt.errors import DataError, InputError
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment, PublicColumn
+from budget_opt.model.moments.moment import CrossMoment, PublicColumn
 from budget_opt.model.problem import Problem
 from budget_opt.randomizer.batches import BatchRandomizer
 from budget_opt.randomizer.keyed_release import KeyedRows

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from budget_opt.allocation import AllocatedBlock
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.block import Block
+from budget_opt.model.clusters.block import Block
 from budget_opt.randomizer.cell_words import CHUNK_ROWS
 from budget_opt.randomizer.context import keyed_context, report_purpose
 from budget_opt.randomizer.drawing import Keyed

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from budget_opt.allocation import uniform
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment
+from budget_opt.model.moments.moment import CrossMoment
 from budget_opt.model.problem import Problem
 from budget_opt.randomizer.batches import BatchRandomizer
 from budget_opt.randomizer.cell_words import CHUNK_ROWS

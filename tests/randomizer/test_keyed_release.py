@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budget_opt.api.publishing import MANIFEST
+from budget_opt.api.releasing.publishing import MANIFEST
 from budget_opt.errors import InputError, RandomSourceError
 from budget_opt.randomizer import key_files
 from budget_opt.randomizer.keyed_release import KeyedRelease

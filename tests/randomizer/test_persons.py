@@ -20,7 +20,7 @@ from pyarrow import csv, parquet
 import budget_opt as bo
 from budget_opt.allocation import Allocation
 from budget_opt.errors import DataError
-from budget_opt.model.moment import Unit
+from budget_opt.model.moments.moment import Unit
 from budget_opt.randomizer.files import FileOptions, randomize_file
 from budget_opt.randomizer.persons import require_few
 from budget_opt.randomizer.row_names import RowNames

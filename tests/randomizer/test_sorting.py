@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budget_opt.model.moment import Unit
+from budget_opt.model.moments.moment import Unit
 from budget_opt.randomizer import sorting
 from budget_opt.randomizer.drawing import OrderKeys
 from budget_opt.randomizer.held import HeldRows

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import Arrays
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment, Group
+from budget_opt.model.moments.moment import CrossMoment, Group
 from budget_opt.model.problem import Problem
 from budget_opt.solvers.answer import Candidate, Settings
 from budget_opt.solvers.ascent import Sum, ascend, shared_out, starts

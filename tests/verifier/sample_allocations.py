@@ -11,7 +11,7 @@ import pytest
 from budget_opt.allocation import Allocation, Statement, allocate, uniform
 from budget_opt.errors import VerificationError
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment, Group
+from budget_opt.model.moments.moment import CrossMoment, Group
 from budget_opt.model.problem import Problem
 from budget_opt.verifier.static import verify_allocation
 

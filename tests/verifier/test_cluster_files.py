@@ -17,7 +17,7 @@ from budget_opt.allocation.blocks import AllocatedBlock
 from budget_opt.errors import AllocationError, VerificationError
 from budget_opt.mechanisms.exact import exact, log_at_least
 from budget_opt.mechanisms.sampler import Sampler, sampler_for
-from budget_opt.model.block import Block
+from budget_opt.model.clusters.block import Block
 from budget_opt.verifier.matrices import Matrix
 from budget_opt.verifier.static import verify_privacy
 

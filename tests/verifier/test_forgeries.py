@@ -22,7 +22,7 @@ from budget_opt.certificate.document import read_certificate
 from budget_opt.errors import InputError
 from budget_opt.mechanisms.exact import exact, log_at_least
 from budget_opt.mechanisms.sampler import Sampler, sampler_for
-from budget_opt.model.block import Block
+from budget_opt.model.clusters.block import Block
 from budget_opt.verifier.matrices import Matrix
 from budget_opt.verifier.report import VerificationReport
 

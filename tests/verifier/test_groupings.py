@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import budget_opt as bo
-from budget_opt.api.checking import check
+from budget_opt.api.checking.checking import check
 
 CODES = ["A1", "A2", "B1", "B2"]
 GROUPING = {"A": ["A1", "A2"], "B": ["B1", "B2"]}

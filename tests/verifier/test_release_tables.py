@@ -17,7 +17,7 @@ import budget_opt as bo
 from budget_opt.allocation import Allocation, uniform
 from budget_opt.errors import DataError, VerificationError
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment
+from budget_opt.model.moments.moment import CrossMoment
 from budget_opt.model.problem import Problem
 from budget_opt.tables.encoding import decode
 from budget_opt.verifier.comparison import differing

@@ -20,7 +20,7 @@ from budget_opt.allocation.document import allocation_of
 from budget_opt.errors import VerificationError
 from budget_opt.mechanisms.sampler import Sampler
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment, Group, Provenance
+from budget_opt.model.moments.moment import CrossMoment, Group, Provenance
 from budget_opt.model.problem import Problem
 from budget_opt.verifier.static import verify_allocation, verify_privacy
 from tests.strategies import problems

@@ -7,7 +7,7 @@ import pytest
 from budget_opt.allocation import Allocation, Statement, allocate
 from budget_opt.certificate.certify import certify
 from budget_opt.model.arrays import OBJECTIVES
-from budget_opt.model.moment import CrossMoment
+from budget_opt.model.moments.moment import CrossMoment
 from budget_opt.verifier.static import verify_allocation
 from tests.verifier.sample_allocations import asked, failed, with_outcome
 

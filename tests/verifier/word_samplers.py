@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from budget_opt.allocation import Allocation, uniform
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment, PublicColumn
+from budget_opt.model.moments.moment import CrossMoment, PublicColumn
 from budget_opt.model.problem import Problem
 from tests.verifier.sample_release import Table
 

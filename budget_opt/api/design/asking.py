@@ -15,7 +15,7 @@ from budget_opt.model.problem import Problem
 from budget_opt.model.values import MAX_CELLS
 
 if TYPE_CHECKING:
-    from budget_opt.model.grouping import Grouping
+    from budget_opt.model.groupings.grouping import Grouping
     from budget_opt.solvers.partitions.choice import Choice, Partition
 
 LARGEST_CELLS = 10**6

@@ -11,7 +11,7 @@ from budget_opt.api.design.asking import Asked, dependence_of, stated_partition
 from budget_opt.api.design.considered import Considered, considered
 from budget_opt.certificate.convex import in_objective_unit
 from budget_opt.errors import Infeasibility, InfeasibleError, NotSolvedError
-from budget_opt.model.grouping import Grouping
+from budget_opt.model.groupings.grouping import Grouping
 from budget_opt.model.objectives import relative_gap
 from budget_opt.model.problem import Problem
 from budget_opt.model.values import LARGEST_EPSILON

@@ -11,7 +11,7 @@ from budget_opt.allocation.merging import grouping_sentences, retention_heading
 from budget_opt.allocation.show import distortion_lines
 from budget_opt.api.design.result import ALONE, Alternative, Design, DesignedMoment, Member
 from budget_opt.api.wording import listed
-from budget_opt.model.by_moment import told_apart
+from budget_opt.model.moments.by_moment import told_apart
 from budget_opt.tables.printing import NOTHING, percent, text_table
 from budget_opt.tables.wide import Column, WideTable
 

@@ -19,6 +19,6 @@ def require_release(released: Any, allocation: Allocation, names: tuple[object, 
     require_names(names)
     require(allocation, Allocation, "allocation", _ORDER)
     if isinstance(released, str | Path) and str(released):
-        from budget_opt.api.publishing import require_released_under
+        from budget_opt.api.releasing.publishing import require_released_under
 
         require_released_under(Path(released), allocation, "this one")

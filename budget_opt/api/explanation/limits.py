@@ -16,8 +16,8 @@ from budget_opt.errors import ConstraintKind, InfeasibleError, NotSolvedError, P
 from budget_opt.mechanisms.exact import exact_sum
 from budget_opt.model.arrays import MINIMIZED
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.block import Block
-from budget_opt.model.by_moment import told_apart
+from budget_opt.model.clusters.block import Block
+from budget_opt.model.moments.by_moment import told_apart
 from budget_opt.model.problem import Problem
 from budget_opt.model.values import LARGEST_EPSILON
 

@@ -10,7 +10,7 @@ import numpy as np
 from budget_opt.allocation import Allocation
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import Arrays, FloatArray, IntArray
-from budget_opt.model.block import Block
+from budget_opt.model.clusters.block import Block
 from budget_opt.model.objectives import log_retentions
 from budget_opt.model.objectives import value as objective_value
 from budget_opt.model.problem import Problem

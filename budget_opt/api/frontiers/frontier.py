@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from budget_opt.allocation import Allocation
 from budget_opt.errors import InfeasibleError, NotSolvedError
-from budget_opt.model.by_moment import told_apart
+from budget_opt.model.moments.by_moment import told_apart
 from budget_opt.model.problem import Problem
 from budget_opt.tables.printing import plain_text
 from budget_opt.tables.rows import Rows

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from budget_opt.api.checking.needs import at_least, demanding, least_need, possible_end
 from budget_opt.api.frontiers.axis import Axis
-from budget_opt.api.needs import at_least, demanding, least_need, possible_end
 from budget_opt.errors import Infeasibility, InfeasibleError, NotSolvedError
 from budget_opt.model.values import LARGEST_EPSILON
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from budget_opt.api.needs import demanding, possible_end
+from budget_opt.api.checking.needs import demanding, possible_end
 from budget_opt.api.wording import listed
 from budget_opt.errors import InfeasibleError
 from budget_opt.model.arrays import MINIMIZED

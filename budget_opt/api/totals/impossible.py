@@ -12,7 +12,7 @@ from budget_opt.api.totals.wanted import Wish
 from budget_opt.certificate.demands import Demands, Pressures, least_total_bound
 from budget_opt.errors import ConflictMember, Infeasibility, InfeasibleError
 from budget_opt.model.arrays import TOTAL, Arrays, BoolArray, Budget
-from budget_opt.model.by_moment import told_apart
+from budget_opt.model.moments.by_moment import told_apart
 from budget_opt.model.problem import Problem
 from budget_opt.model.values import LARGEST_EPSILON
 

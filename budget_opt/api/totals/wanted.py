@@ -16,8 +16,8 @@ from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.planning import precision
 from budget_opt.estimators.planning.standardizing import Units, errors, guesses, number, scale_of_moment
 from budget_opt.mechanisms.exact import exact, float_at_least
-from budget_opt.model.by_moment import ByMoment, by_moment, told_apart
-from budget_opt.model.moment import CrossMoment
+from budget_opt.model.moments.by_moment import ByMoment, by_moment, told_apart
+from budget_opt.model.moments.moment import CrossMoment
 from budget_opt.model.problem import Problem
 from budget_opt.model.values import LARGEST_EPSILON, SMALLEST_RETENTION
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from budget_opt.engines.batch_tasks import CHECKED, CheckTask
 from budget_opt.errors import DataError, InputError
-from budget_opt.model.moment import Unit
+from budget_opt.model.moments.moment import Unit
 from budget_opt.randomizer.persons import too_many_rows
 from budget_opt.tables.findings import Findings
 from budget_opt.tables.translation import translated

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from budget_opt.allocation import Allocation
 from budget_opt.api.arguments import require
-from budget_opt.api.releasing import warn_where_outside
+from budget_opt.api.releasing.releasing import warn_where_outside
 from budget_opt.engines.batch_tasks import CheckTask, ReleaseTask, positional
 from budget_opt.engines.spark.checking import (
     not_evaluated,
@@ -20,7 +20,7 @@ from budget_opt.engines.spark.checking import (
 from budget_opt.engines.spark.runtime import require_pyspark
 from budget_opt.engines.spark.types import arrow_type, spark_type
 from budget_opt.errors import DataError
-from budget_opt.model.moment import Unit
+from budget_opt.model.moments.moment import Unit
 from budget_opt.randomizer.batches import BatchRandomizer
 from budget_opt.randomizer.keyed_release import KeyedRelease
 from budget_opt.randomizer.persons import require_person_column

@@ -20,7 +20,7 @@ from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.planning import precision
 from budget_opt.estimators.planning.inside_cluster import crossed_excess
 from budget_opt.estimators.planning.standardizing import Units, errors, guesses, scale_of_moment
-from budget_opt.model.by_moment import ByMoment
+from budget_opt.model.moments.by_moment import ByMoment
 from budget_opt.tables.printing import plain_text
 from budget_opt.tables.rows import Rows
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from budget_opt.errors import Fault, InputError
 from budget_opt.model.arguments import require_number
-from budget_opt.model.by_moment import by_moment, told_apart
 from budget_opt.model.declared import Declared
-from budget_opt.model.moment import CrossMoment
+from budget_opt.model.moments.by_moment import by_moment, told_apart
+from budget_opt.model.moments.moment import CrossMoment
 from budget_opt.model.problem import Problem
 
 Units = Literal["standardized", "scores"]

@@ -28,8 +28,8 @@ from budget_opt.estimators.strengths.links import Axis, Link, link
 from budget_opt.estimators.strengths.result import is_measured
 from budget_opt.mechanisms.discrete_laplace import Below, discrete_laplace, noise_variance
 from budget_opt.mechanisms.exact import exact
-from budget_opt.model.background import background_shares
-from budget_opt.model.by_moment import told_apart
+from budget_opt.model.backgrounds.background import background_shares
+from budget_opt.model.moments.by_moment import told_apart
 from budget_opt.tables.counting import AnyCodes, IntArray, joint_counts
 
 if TYPE_CHECKING:

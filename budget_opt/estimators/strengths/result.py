@@ -18,7 +18,7 @@ from budget_opt.model.provenance import PRIVATE, priced_epsilon, priced_origin
 
 if TYPE_CHECKING:
     from budget_opt.estimators.strengths.links import Link
-    from budget_opt.model.moment import CrossMoment
+    from budget_opt.model.moments.moment import CrossMoment
     from budget_opt.model.problem import Problem
 
 INTERNAL = "Computed from the originals: outside the guarantee, do not pass on"

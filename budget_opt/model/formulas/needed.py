@@ -21,7 +21,7 @@ from itertools import combinations
 
 from budget_opt.model.formulas.marks import ModelTerm
 from budget_opt.model.formulas.parsing import Model, parse_formula
-from budget_opt.model.priorities import require_few
+from budget_opt.model.moments.priorities import require_few
 
 COUNTED = 100_000
 """Moments that are counted exactly where a formula needs too many."""

@@ -17,9 +17,9 @@ from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.sampler import Sampler
 from budget_opt.mechanisms.samplers import AnySampler, any_sampler_as_stated
 from budget_opt.model import values
-from budget_opt.model.background import Weights
-from budget_opt.model.block import joint_weights
-from budget_opt.model.known_source import known_source
+from budget_opt.model.backgrounds.background import Weights
+from budget_opt.model.clusters.block import joint_weights
+from budget_opt.model.sources.known_source import known_source
 from budget_opt.model.values import UnfitError
 from budget_opt.randomizer.local.declared import DeclaredTerms, declared_in
 from budget_opt.randomizer.local.stated import Stated, members, stated_matrix, unless_none, width

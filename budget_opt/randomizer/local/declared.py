@@ -8,11 +8,11 @@ from typing import Any
 
 from budget_opt.errors import MISSING
 from budget_opt.model import values
-from budget_opt.model.background import Weights, background, require_shares
+from budget_opt.model.backgrounds.background import Weights, background, require_shares
+from budget_opt.model.backgrounds.released import released_weights
 from budget_opt.model.domain import Domain, declared_domain
-from budget_opt.model.grouping import Grouping, grouping_of, merged
+from budget_opt.model.groupings.grouping import Grouping, grouping_of, merged
 from budget_opt.model.labels import declared_labels
-from budget_opt.model.released_background import released_weights
 from budget_opt.model.values import UnfitError
 from budget_opt.randomizer.local.stated import Stated, items, one_of, unless_none
 

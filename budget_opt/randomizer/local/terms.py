@@ -10,8 +10,8 @@ from fractions import Fraction
 from budget_opt.errors import VerificationError
 from budget_opt.mechanisms.exact import exact, exact_sum, float_at_least
 from budget_opt.mechanisms.samplers import AnySampler
-from budget_opt.model.background import Weights
-from budget_opt.model.block import cluster_name
+from budget_opt.model.backgrounds.background import Weights
+from budget_opt.model.clusters.block import cluster_name
 from budget_opt.model.domain import Domain
 
 

@@ -98,7 +98,7 @@ def _reasons(subject: Subject) -> list[Block]:
 
 
 def _beside_even(subject: Subject) -> list[Block]:
-    from budget_opt.api.comparing import compare
+    from budget_opt.api.comparing.comparing import compare
 
     splits = {"this split": subject.allocation, "the even split": subject.even}
     found = compare(splits, subject.problem if subject.whole else None, even=False)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from budget_opt.allocation.merging import grouping_sentences
 from budget_opt.model.arrays import Objective
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.moment import CrossMoment
+from budget_opt.model.moments.moment import CrossMoment
 from budget_opt.model.problem import Problem
 from budget_opt.report.blocks import Block, Bullets, Paragraph, Section, Table
 from budget_opt.report.subject import Subject

@@ -15,7 +15,7 @@ import numpy as np
 
 from budget_opt.certificate.box import cap_at_least
 from budget_opt.model.arrays import MINIMIZED, Arrays, BoolArray, FloatArray, Objective
-from budget_opt.model.block import Block as ModelBlock
+from budget_opt.model.clusters.block import Block as ModelBlock
 from budget_opt.model.problem import Problem
 
 Block = tuple[int, ...]

@@ -13,7 +13,7 @@ import numpy as np
 from budget_opt.allocation.blocks import AllocatedBlock
 from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.block import Block
+from budget_opt.model.clusters.block import Block
 from budget_opt.tables.counting import join_into
 from budget_opt.verifier.auditing.rows import Codes
 

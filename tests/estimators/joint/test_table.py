@@ -25,7 +25,7 @@ from budget_opt.estimators.joint.unbiased import linear
 from budget_opt.estimators.releases.counting import Counts
 from budget_opt.estimators.releases.released import Released, open_released
 from budget_opt.model.attribute import Attribute
-from budget_opt.model.priorities import all_pairs
+from budget_opt.model.moments.priorities import all_pairs
 from budget_opt.model.problem import Problem
 from tests.estimators.joint.dense import channels, counts
 from tests.estimators.release_model import FloatArray, skewed

@@ -21,7 +21,7 @@ from budget_opt.estimators.channels import Channel, uniform
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.releases.counting import Counts
 from budget_opt.estimators.statistics.estimating import entropy_estimate, pair_estimate
-from budget_opt.model.moment import Survey
+from budget_opt.model.moments.moment import Survey
 from tests.estimators.release_model import IntArray, release, released_shares
 from tests.estimators.statistics.simulation import channels_of, designs, strong
 

@@ -1,0 +1,1 @@
+"""What a release, a pilot or a look at the originals costs, charged before it happens."""

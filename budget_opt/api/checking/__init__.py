@@ -1,0 +1,1 @@
+"""`bo.check`: what a problem asks, needs and risks, before any budget is spent."""

@@ -1,0 +1,1 @@
+"""`bo.compare`: splits, backgrounds and groupings of one problem beside each other."""

@@ -1,0 +1,1 @@
+"""From an allocation and a table to published files, whole or not at all."""

@@ -1,0 +1,1 @@
+"""Coarser categories: candidate groupings, hierarchies and the detail that they keep."""

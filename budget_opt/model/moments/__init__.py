@@ -1,0 +1,1 @@
+"""Cross-moments: how they are written, ruled, weighted and told apart."""

@@ -1,0 +1,1 @@
+"""An attribute whose source is known within bounds: one released alone, by a matrix made for it."""
