@@ -68,7 +68,7 @@ def centred_moment(law: Any, scores: list[Any]) -> Any:
     return moment.sum()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25)
 @given(cases())
 def test_the_released_moment_is_that_of_the_enumerated_law(case: Case) -> None:
     """Orders 2 to 4, one and two clusters, outsiders, any backgrounds: exactly."""

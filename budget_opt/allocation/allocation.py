@@ -28,7 +28,7 @@ class AllocatedMoment:
 
     `retention` is what is left of the moment of the declared scores: the product of the lambda of the blocks
     that it touches, which is proved, times its `detail`, what groupings leave before anything is randomized,
-    which is exact if the regression on a merged score is a line, and else an assumption (`model.detail`).
+    which is exact if the regression on a merged score is a line, and else an assumption (`groupings.detail`).
     Estimates are of the moment of the merged scores: `kept` of it is left, and `variance_inflation` is its.
     Public columns keep everything, and cost nothing.
 

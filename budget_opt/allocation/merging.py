@@ -1,7 +1,7 @@
 """Merged categories in words: what is released of them, what that leaves of a moment, and what is assumed.
 
-One home for these words, so that a retention that counts merging (assumed, `model.detail`) is never taken for
-that of the merged categories (proved), nor an estimate of these for one of the declared categories.
+One home for these words, so that a retention that counts merging (assumed, `groupings.detail`) is never taken
+for that of the merged categories (proved), nor an estimate of these for one of the declared categories.
 """
 
 from __future__ import annotations

@@ -8,9 +8,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, StrictInt, WithJsonSchema
 
+from budget_opt.allocation.descriptions import ALLOCATION
 from budget_opt.errors import MISSING, AllocationError, Fault, InputError
 from budget_opt.model.arrays import Objective
 from budget_opt.model.declared import Declared
+from budget_opt.model.descriptions import described
 from budget_opt.model.fields import (
     Budgeted,
     Delta,
@@ -87,14 +89,8 @@ class SamplerIntegers(_Stated):
         return []
 
 
-class AttributeResults(_Stated):
-    """What an allocation states of an attribute beside its declaration.
-
-    With a known source `retention` is null; `distortion` is the expected share of changed cells in the worst
-    case of the source, and `effect` what the matrix makes of each category's score, where there are scores.
-    """
-
-    noun: ClassVar[str] = "the attribute"
+class _BlockResults(_Stated):
+    """What an allocation states of all that is randomized as one, and of every member's own column."""
 
     cardinality: StrictInt
     epsilon: Budgeted
@@ -104,27 +100,34 @@ class AttributeResults(_Stated):
     other_probability: Finite | None
     sampler: dict[str, Any] | None
     shadow_price: Finite | None = None
+
+
+class AttributeResults(_BlockResults):
+    """What an allocation states of an attribute beside its declaration.
+
+    With a known source `retention` is null; `distortion` is the expected share of changed cells in the worst
+    case of the source, and `effect` what the matrix makes of each category's score, where there are scores.
+    """
+
+    noun: ClassVar[str] = "the attribute"
+
     cluster: Title | None = None
     distortion: Finite | None = None
     effect: tuple[Finite, ...] | None = None
 
 
-class ClusterResults(_Stated):
-    """A cluster: its members in the order of the joint code, and what an attribute states for itself."""
+class ClusterResults(_BlockResults):
+    """A cluster: its members in the order of the joint code, and what an attribute states for itself.
+
+    It has a retention whatever its members are: none of them has a source.
+    """
 
     noun: ClassVar[str] = "the cluster"
 
     name: Title
     members: tuple[Name, ...]
-    cardinality: StrictInt
     background: Literal["uniform", "product"]
-    epsilon: Budgeted
-    loss: Finite
     retention: Finite
-    truth_probability: Finite | None
-    other_probability: Finite | None
-    sampler: dict[str, Any] | None
-    shadow_price: Finite | None = None
 
 
 UNIFORM: Literal["uniform"] = "uniform"
@@ -220,9 +223,9 @@ class AllocationDocument(_Stated):
 
 def allocation_schema() -> dict[str, Any]:
     """JSON Schema of the allocation file (draft 2020-12)."""
-    schema = AllocationDocument.model_json_schema()
+    schema = described(AllocationDocument.model_json_schema(), AllocationDocument, ALLOCATION)
     attribute = _joined(Declared, AttributeResults)
-    attribute["properties"]["sampler"] = {"anyOf": [_plain(SamplerIntegers), {"type": "null"}]}
+    attribute["properties"]["sampler"]["anyOf"] = [_plain(SamplerIntegers), {"type": "null"}]
     fields = schema["properties"]
     fields["attributes"]["items"] = attribute
     cluster = _plain(ClusterResults)
@@ -231,15 +234,15 @@ def allocation_schema() -> dict[str, Any]:
     fields["moments"]["items"] = _joined(CrossMoment, MomentResults)
     fields["privacy"] = _plain(Privacy)
     fields["objective"] = _plain(OutcomeResults)
+    fields["provenance"] = _plain(Provenance)
     fields["groups"]["items"] = _plain(Group)
     fields["public"]["items"] = _plain(PublicColumn)
-    fields["provenance"] = _plain(Provenance)
     fields["survey"] = _plain(Survey)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 def _plain(part: type[Part]) -> dict[str, Any]:
-    return {"type": "object", **part.model_json_schema()}
+    return {"type": "object", **described(part.model_json_schema(), part, ALLOCATION)}
 
 
 def _joined(stated: type[Part], results: type[Part]) -> dict[str, Any]:

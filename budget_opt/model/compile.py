@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -89,30 +91,20 @@ class _SpreadColumns(NamedTuple):
 def _spread_columns(blocks: Sequence[Block], touched: Sequence[Touched]) -> _SpreadColumns:
     """One column for each block and each pair (a, b) that moments have of it, those of a block side by side.
 
-    A block alone has one; a cluster as many as its members, and sets of them, differ in their marginals.
+    A block alone has one; a cluster as many as its members, and sets of them, differ in their marginals. That
+    of a block in no moment is in no row of the incidence, and says (1, 1).
     """
-    spreads = [
-        {i: blocks[i].spread_of(members) for i, members in found.items() if blocks[i].is_cluster}
-        for found in touched
-    ]
-    pairs: list[dict[tuple[float, float], None]] = [
-        {} if block.is_cluster else {block.spread_of(block.names): None} for block in blocks
-    ]
-    for found in spreads:
-        for i, pair in found.items():
-            pairs[i][pair] = None
-    keys = [(i, pair) for i, own in enumerate(pairs) for pair in own or {(1.0, 1.0): None}]
+    used = [[(i, blocks[i].spread_of(members)) for i, members in found.items()] for found in touched]
+    in_use = {i for keys in used for i, _ in keys}
+    idle = [(i, (1.0, 1.0)) for i in range(len(blocks)) if i not in in_use]
+    # a stable sort: those of a block stay in the order of the moments
+    keys = sorted(dict.fromkeys(chain(*used, idle)), key=itemgetter(0))
     column = {key: j for j, key in enumerate(keys)}
-    alone = {i: j for (i, _), j in column.items() if not blocks[i].is_cluster}
-    rows = [
-        [alone[i] if i in alone else column[i, of_clusters[i]] for i in found]
-        for found, of_clusters in zip(touched, spreads, strict=True)
-    ]
     return _SpreadColumns(
         np.array([i for i, _ in keys], dtype=np.int64),
         np.array([a for _, (a, _) in keys]),
         np.array([b for _, (_, b) in keys]),
-        _ones(rows, len(keys)),
+        _ones([[column[key] for key in of_moment] for of_moment in used], len(keys)),
     )
 
 

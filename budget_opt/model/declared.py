@@ -99,7 +99,7 @@ class Declared(Part):
         """The share of the score's variance that the grouping leaves, in (0, 1]; 1 without one.
 
         By the stated marginal, else as if all declared categories were equally frequent. It multiplies the
-        retention of every moment with this attribute, under the assumption of `model.detail`.
+        retention of every moment with this attribute, under the assumption of `groupings.detail`.
         """
         return Fraction(1) if self._coarsening is None else self._coarsening.detail(self._scores_by_code())
 
@@ -168,7 +168,7 @@ class Declared(Part):
         means_order = self.ordered or isinstance(self.categories, int) or two
         return tuple(float(i) for i in range(count)) if means_order else None
 
-    @property
+    @cached_property
     def spread(self) -> tuple[float, float]:
         """(a, b) = (E f^2, s) / Var f of DESIGN 2.3, f centred at the background's mean.
 

@@ -18,12 +18,13 @@ class Part(BaseModel):
     """A frozen noun of a file format; building one reports every fault as a `ProblemError`.
 
     `later` names fields of the format that this version reads but does not support, with the value
-    that is accepted because it asks for nothing. `identity` and `filler` make the stand-in of a part
-    that is faulty, so that what refers to it is still checked.
+    that is accepted because it asks for nothing; `instead` says what to do about one. `identity` and
+    `filler` make the stand-in of a part that is faulty, so that what refers to it is still checked.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=False)
     later: ClassVar[Mapping[str, Any]] = {}
+    instead: ClassVar[Mapping[str, str]] = {}
     error: ClassVar[type[InputError]] = ProblemError
     noun: ClassVar[str] = "the part"
     identity: ClassVar[tuple[str, ...]] = ()
@@ -40,7 +41,7 @@ class Part(BaseModel):
             # what pydantic could not parse is left out, so that the laws of the rest are still checked
             bad = dict.fromkeys(str(detail["loc"][0]) for detail in failure.errors())
             later = [name for name in bad if name in self.later and name in fields]
-            faults = [_not_yet(name, fields[name]) for name in later]
+            faults = [self._not_yet(name, fields[name]) for name in later]
             faults += [
                 fault_of(detail, type(self)) for detail in failure.errors() if detail["loc"][0] not in later
             ]
@@ -51,7 +52,11 @@ class Part(BaseModel):
 
     def _faults(self) -> list[Fault]:
         asked = [name for name, idle in self.later.items() if getattr(self, name) != idle]
-        return [*(_not_yet(name, getattr(self, name)) for name in asked), *self._laws()]
+        return [*(self._not_yet(name, getattr(self, name)) for name in asked), *self._laws()]
+
+    @classmethod
+    def _not_yet(cls, field: str, value: object) -> Fault:
+        return Fault(field, value, "not supported yet", cls.instead.get(field, "Remove the field."))
 
     def _laws(self) -> list[Fault]:
         """Faults that concern several fields, paths relative to this part."""
@@ -85,10 +90,6 @@ class Part(BaseModel):
 def _fields_of(fault: Fault) -> list[str]:
     """The fields of a part that a fault is about: attributes[2].bins -> attributes; a, b -> a and b."""
     return re.split(r"[.\[]", fault.where)[0].split(", ")
-
-
-def _not_yet(field: str, value: object) -> Fault:
-    return Fault(field, value, "not supported yet", "Remove the field.")
 
 
 def fault_of(detail: ErrorDetails, model: type[BaseModel]) -> Fault:

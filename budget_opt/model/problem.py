@@ -22,12 +22,12 @@ from budget_opt.model.attribute import Attribute
 from budget_opt.model.clusters.block import Block, block_indices, blocks_of, touched
 from budget_opt.model.clusters.rules import cluster_faults, undecided
 from budget_opt.model.fields import Cells, Clusters, Delta, Name, PositiveBudget, Title, Waves
-from budget_opt.model.moments.faults import distortion_faults, moment_faults
+from budget_opt.model.moments.faults import moment_faults
 from budget_opt.model.moments.moment import CrossMoment, Group, Provenance, PublicColumn, Survey, Unit
 from budget_opt.model.moments.rules import MomentRule, expand_rule
 from budget_opt.model.parts import Part, below
 from budget_opt.model.provenance import not_public
-from budget_opt.model.rules import budget_faults, problem_faults, reference_faults
+from budget_opt.model.rules import budget_faults, distortion_faults, problem_faults, reference_faults
 from budget_opt.model.sources.rules import source_faults
 
 if TYPE_CHECKING:
@@ -65,6 +65,10 @@ class Problem(Part):
 
     noun: ClassVar[str] = "the problem"
     later: ClassVar[dict[str, Any]] = {"n": None}
+    instead: ClassVar[dict[str, str]] = {
+        "n": "Remove the field, and give the number of records to what needs it: plan, design and report "
+        "take it as --n (in Python n=)."
+    }
 
     format: Literal["budget-opt/problem"] = FORMAT
     version: Literal[1] = VERSION
@@ -97,10 +101,8 @@ class Problem(Part):
             raise ProblemError.from_faults(faults)
 
     def _laws(self) -> list[Fault]:
-        clusters, own = (
-            cluster_faults(self),
-            [*problem_faults(self), *moment_faults(self), *source_faults(self)],
-        )
+        clusters = cluster_faults(self)
+        own = [*problem_faults(self), *moment_faults(self), *source_faults(self)]
         # what clusters cost is known only where they are sound
         costs = [] if clusters else [*distortion_faults(self), *budget_faults(self)]
         return [*own, *clusters, *costs]
@@ -214,7 +216,7 @@ class Problem(Part):
         return frozenset(self.names)
 
     def detail_of(self, moment: CrossMoment) -> Fraction:
-        """What the groupings of its attributes leave of a moment, exactly; 1 without any (`model.detail`)."""
+        """What groupings leave of a moment, exactly; 1 without any (assumed, `groupings.detail`)."""
         details = self._details
         return math.prod((details[name] for name in moment.attributes if name in details), start=Fraction(1))
 

@@ -1,4 +1,4 @@
-"""What must hold across the parts of a problem: names, columns, budgets in exact decimals."""
+"""What must hold across the parts of a problem: names, columns, distortions, budgets in exact decimals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from budget_opt.errors import MISSING, Fault
 from budget_opt.mechanisms.exact import exact, float_at_least
 from budget_opt.model.arrays import TOTAL
-from budget_opt.model.clusters.block import Block, blocks_of
+from budget_opt.model.clusters.block import Block
 from budget_opt.model.parts import nearest
 
 if TYPE_CHECKING:
@@ -150,6 +150,31 @@ def _total_faults(problem: Problem) -> list[Fault]:
     return faults
 
 
+def _known_blocks(problem: Problem) -> Sequence[Block]:
+    """The blocks; none while clusters are to be chosen, as nothing is known that all choices need."""
+    return () if problem.clusters == "auto" else problem.blocks
+
+
+def distortion_faults(problem: Problem) -> list[Fault]:
+    """A `distortion_max` that needs more epsilon than the pins and maxima of its block allow."""
+    faults = []
+    for block in _known_blocks(problem):
+        if block.lower_of_distortion <= block.upper:
+            continue
+        tightest = next(one for one in block.members if one.least_retention == block.least_retention)
+        together = f" of {block.name}" if block.is_cluster else ""
+        faults.append(
+            Fault(
+                f"attributes ({tightest.name}).distortion_max",
+                tightest.distortion_max,
+                f"needs an epsilon{together} of at least {block.lower_of_distortion!r}, and pins or maxima "
+                f"allow {block.upper!r}",
+                "Raise it, or allow more epsilon.",
+            )
+        )
+    return faults
+
+
 def _reasons(blocks: Sequence[Block]) -> str:
     """Why these blocks need what they need."""
     distorted = any(
@@ -161,9 +186,7 @@ def _reasons(blocks: Sequence[Block]) -> str:
 
 def budget_faults(problem: Problem) -> list[Fault]:
     """Pins and minima against the total and the groups; the rest is for the solver to judge."""
-    # while clusters are to be chosen, nothing is known that all choices need
-    blocks = () if problem.clusters == "auto" else blocks_of(problem.attributes, problem.clusters)
-    least = [(block, exact(block.lower)) for block in blocks if block.lower > 0]
+    least = [(block, exact(block.lower)) for block in _known_blocks(problem) if block.lower > 0]
     faults = []
     for name, members, cap in problem.budgets():
         if name == TOTAL and problem.total_delta > 0:

@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from budget_opt.model.attribute import Attribute
+from budget_opt.model.descriptions import PROBLEM, described
+from budget_opt.model.moments.moment import CrossMoment, Group, Provenance, PublicColumn, Survey, Unit
+from budget_opt.model.moments.rules import MomentRule
+from budget_opt.model.parts import Part
 from budget_opt.model.problem import Problem
+
+_PARTS: tuple[type[Part], ...] = (
+    Attribute,
+    CrossMoment,
+    Group,
+    MomentRule,
+    Provenance,
+    PublicColumn,
+    Survey,
+    Unit,
+)
 
 
 def problem_schema() -> dict[str, Any]:
@@ -12,10 +28,11 @@ def problem_schema() -> dict[str, Any]:
 
     It says what one field may hold; what holds between fields (names, budgets) is checked on reading.
     """
-    schema = Problem.model_json_schema()
+    schema = described(Problem.model_json_schema(), Problem, PROBLEM)
     schema["required"] = ["format", "version", *schema["required"]]
     schema["properties"]["attributes"]["minItems"] = 1
     parts = schema["$defs"]
+    parts |= {part.__name__: described(parts[part.__name__], part, PROBLEM) for part in _PARTS}
     for name in ("CrossMoment", "Group"):
         parts[name]["properties"]["attributes"] |= {"minItems": 1, "uniqueItems": True}
     # exactly one of them; null stands for a field that is left out

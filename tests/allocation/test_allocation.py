@@ -67,7 +67,7 @@ def test_table_1_of_ruiz_to_its_printed_digits(epsilon: list[float], printed: di
 
 
 @given(problems())
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_everything_that_is_stated_follows_from_the_epsilons(problem: Problem) -> None:
     allocation = uniform(problem)
     assert allocation.attributes == tuple(allocation[name] for name in problem.names)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from budget_opt.allocation import Allocation, Statement, allocate, uniform
 from budget_opt.errors import AllocationError
 from budget_opt.mechanisms.exact import exact
 from budget_opt.model.problem import Problem
+from budget_opt.verifier import static
 from budget_opt.verifier.static import verify_allocation
 from tests.allocation.sample_allocation import (
     LEAVES,
@@ -84,7 +86,7 @@ def test_the_file_of_the_tests_is_read_as_it_was_written(tmp_path: Path) -> None
 
 
 @given(problems(with_bounds=False))
-@settings(max_examples=30)
+@settings(max_examples=12)
 def test_what_is_written_is_read_as_the_same_allocation(
     tmp_path_factory: pytest.TempPathFactory, problem: Problem
 ) -> None:
@@ -97,7 +99,7 @@ def test_what_is_written_is_read_as_the_same_allocation(
 
 
 @given(problems())
-@settings(max_examples=30)
+@settings(max_examples=12)
 def test_only_pins_and_bounds_are_not_carried(
     tmp_path_factory: pytest.TempPathFactory, problem: Problem
 ) -> None:
@@ -114,9 +116,13 @@ def test_only_pins_and_bounds_are_not_carried(
 
 
 def is_of_the_problem(allocation: Allocation) -> bool:
-    """What `verify` says with the problem at hand, without proving the bound again, which takes its time."""
+    """What `verify` says with the problem at hand, without what takes its time and decides nothing here.
+
+    That is the proof of the bound, and the note on what the losses compose to.
+    """
     given = replace(allocation.objective, bound=None, relative_gap=None, status="given")
-    return verify_allocation(replace(allocation, objective=given), PROBLEM).holds
+    with patch.object(static, "summary_line", return_value=""):
+        return verify_allocation(replace(allocation, objective=given), PROBLEM).holds
 
 
 def digits_changed(value: object) -> Iterator[object]:

@@ -26,10 +26,19 @@ def validator() -> jsonschema.Draft202012Validator:
 
 
 @given(problems())
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_the_schema_admits_every_allocation(problem: Problem) -> None:
     document = json.loads(json.dumps(uniform(problem).to_dict()))
     assert [error.message for error in validator().iter_errors(document)] == []
+
+
+def test_every_field_of_the_schema_says_what_it_means() -> None:
+    fields = allocation_schema()["properties"]
+    listed = [fields[name]["items"] for name in ("attributes", "moments", "clusters", "groups", "public")]
+    sampler = listed[0]["properties"]["sampler"]["anyOf"][0]
+    single = [fields[name] for name in ("privacy", "objective", "provenance", "survey")]
+    for part in (*listed, *single, sampler, allocation_schema()):
+        assert all(stated["description"] for stated in part["properties"].values())
 
 
 def test_the_schema_has_every_field_of_the_design_and_no_other() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,11 @@ def problem(objective: Objective = "weighted_sum", **limits: Any) -> bo.Problem:
     )
 
 
+@cache
+def solved(objective: Objective, floor: float = 0.05) -> bo.Allocation:
+    return bo.solve(problem(objective, floor=floor))
+
+
 def merged_by_hand(asked: bo.Problem) -> bo.Problem:
     """The merged categories declared as they are, and what a split is judged by in their own units."""
     age = asked.attributes[0]
@@ -70,7 +76,7 @@ def merged_by_hand(asked: bo.Problem) -> bo.Problem:
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("ceiling", [None, 0.05])
+@pytest.mark.parametrize("ceiling", [None, 0.07])
 def test_a_grouped_problem_is_that_of_the_merged_categories_in_other_units(
     objective: Objective, ceiling: float | None
 ) -> None:
@@ -90,8 +96,7 @@ def test_a_grouped_problem_is_that_of_the_merged_categories_in_other_units(
 
 def test_values_are_made_of_the_stated_retentions() -> None:
     for objective in OBJECTIVES:
-        asked = problem(objective)
-        found = bo.solve(asked)
+        found = solved(objective)
         kept = np.array([moment.retention for moment in found.moments])
         weight = np.array([moment.weight for moment in found.moments])
         inflation = np.array([moment.variance_inflation or math.inf for moment in found.moments])
@@ -108,7 +113,7 @@ def test_values_are_made_of_the_stated_retentions() -> None:
 
 
 def test_a_retention_is_the_product_of_lambda_times_the_details_exactly() -> None:
-    found = bo.solve(problem("geometric_mean"))
+    found = solved("geometric_mean")
     age, region = found["age"], found["region"]
     moment = found.moments[0]
     assert moment.detail == age.declared.detail * Fraction(1, 3)
@@ -119,8 +124,7 @@ def test_a_retention_is_the_product_of_lambda_times_the_details_exactly() -> Non
 
 
 def test_a_binding_floor_is_kept_exactly_of_what_the_grouping_leaves() -> None:
-    asked = problem("min_epsilon", floor=0.25)
-    found = bo.solve(asked)
+    found = solved("min_epsilon", floor=0.25)
     assert found.moments[0].exact_retention >= exact(0.25)
     assert found.moments[0].exact_retention < exact(0.2500001)
 
@@ -131,7 +135,7 @@ def test_a_floor_above_what_a_grouping_leaves_is_refused_with_both_numbers() -> 
 
 
 def test_the_file_states_grouping_and_detail_and_reads_back(tmp_path: Path) -> None:
-    found = bo.solve(problem("max_min"))
+    found = solved("max_min")
     found.write(tmp_path / "a.json")
     again = bo.Allocation.read(tmp_path / "a.json")
     assert again.moments == found.moments
@@ -152,7 +156,7 @@ def _share(fine: FloatArray, merged: FloatArray, share: FloatArray) -> float:
 
 @pytest.mark.parametrize("change", ["detail", "retention", "grouping", "no detail"])
 def test_a_file_that_states_another_detail_is_refused(change: str) -> None:
-    document = bo.solve(problem("max_min")).to_dict()
+    document = solved("max_min").to_dict()
     moment = document["moments"][0]
     if change == "no detail":
         del moment["detail"]
@@ -196,7 +200,7 @@ def test_a_public_column_costs_nothing_and_keeps_everything() -> None:
     without = asked.with_fields(
         moments=[moment.with_fields(attributes=asked.attributes_in(moment)) for moment in asked.moments]
     )
-    first, second = bo.solve(asked), bo.solve(without)
+    first, second = solved("geometric_mean"), bo.solve(without)
     assert first.epsilons.tolist() == second.epsilons.tolist()
     assert [one.retention for one in first.moments] == [one.retention for one in second.moments]
     assert [one.variance_inflation for one in first.moments] == [
@@ -256,7 +260,7 @@ def grouped(draw: st.DrawFn) -> bo.Problem:
 
 
 @given(grouped())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=12)
 def test_any_grouped_problem_reads_back_and_its_even_split_keeps_what_it_states(asked: bo.Problem) -> None:
     assert bo.Problem.from_dict(asked.to_dict()) == asked
     found = bo.uniform(asked)

@@ -144,7 +144,7 @@ def test_innermost_maxima_are_never_below_a_grid_and_close_to_it() -> None:
 @pytest.mark.parametrize("seed", [3, 4])
 def test_the_subgradient_is_the_derivative_of_the_bound(seed: int) -> None:
     arrays, rng = random_arrays(seed, 6, floored=False), np.random.default_rng(seed)
-    on, _, _ = relaxation(arrays, rng, 40)
+    on, _, _ = relaxation(arrays, rng, 20)
     now = evaluate(on, random_multipliers(on, rng), None, 60).multipliers
     found = evaluate(on, now, None, 60)
     slope = subgradient(on, found, Mixture.of(on, found))

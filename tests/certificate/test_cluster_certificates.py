@@ -7,6 +7,7 @@ import json
 import math
 import zipfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +25,21 @@ MOST = 40.0
 """Nats; far above every total here."""
 
 
-def _file(problem: bo.Problem, folder: Path) -> tuple[bo.Allocation, Path]:
-    path = folder / "certificate.zip"
-    return bo.solve(problem, certificate=path), path
+Clusters = tuple[tuple[str, ...], ...]
+Solve = Callable[[Objective, Clusters], tuple[bo.Allocation, Path]]
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory: pytest.TempPathFactory) -> Solve:
+    """The survey's allocation and certificate, each solved once; the files are not to be written to."""
+    folder = tmp_path_factory.mktemp("certificates")
+
+    @cache
+    def solve(objective: Objective, clusters: Clusters) -> tuple[bo.Allocation, Path]:
+        path = folder / f"{objective} {' '.join(map('-'.join, clusters))}.zip"
+        return bo.solve(survey(objective, clusters), certificate=path), path
+
+    return solve
 
 
 def _unpacked(path: Path) -> tuple[dict[str, object], dict[str, FloatArray]]:
@@ -110,10 +123,9 @@ def _bound_of(reading: Reading, numbers: dict[str, FloatArray]) -> float:
 @pytest.mark.parametrize("clusters", CLUSTERS.values(), ids=CLUSTERS)
 @pytest.mark.parametrize("objective", OBJECTIVES[1:])
 def test_the_file_s_multipliers_prove_its_bound_without_the_package(
-    objective: Objective, clusters: tuple[tuple[str, ...], ...], tmp_path: Path
+    objective: Objective, clusters: Clusters, solved: Solve
 ) -> None:
-    problem = survey(objective, clusters)
-    allocation, path = _file(problem, tmp_path)
+    allocation, path = solved(objective, clusters)
     header, numbers = _unpacked(path)
     assert header["epsilon"] == [block.epsilon for block in allocation.blocks]
     proved = _bound_of(Reading({**header["problem"], "objective": objective}), numbers)  # type: ignore[dict-item]
@@ -128,10 +140,10 @@ def test_the_file_s_multipliers_prove_its_bound_without_the_package(
 @pytest.mark.parametrize("clusters", CLUSTERS.values(), ids=CLUSTERS)
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_verify_evaluates_the_file_again(
-    objective: Objective, clusters: tuple[tuple[str, ...], ...], tmp_path: Path
+    objective: Objective, clusters: Clusters, solved: Solve, tmp_path: Path
 ) -> None:
     problem = survey(objective, clusters)
-    allocation, path = _file(problem, tmp_path)
+    allocation, path = solved(objective, clusters)
     allocation.write(tmp_path / "allocation.json")
     read = bo.Allocation.read(tmp_path / "allocation.json")
     report = bo.verify(read, problem=problem, certificate=path)
@@ -141,27 +153,27 @@ def test_verify_evaluates_the_file_again(
     assert document.epsilon.tolist() == [block.epsilon for block in allocation.blocks]
 
 
-def test_a_weighted_sum_s_tree_excludes_no_split_of_a_grid(tmp_path: Path) -> None:
+def test_a_weighted_sum_s_tree_excludes_no_split_of_a_grid(solved: Solve) -> None:
     problem = survey("weighted_sum", CLUSTERS["two pairs"])
-    _, path = _file(problem, tmp_path)
+    _, path = solved("weighted_sum", CLUSTERS["two pairs"])
     reading, bound = Reading.of(problem), read_certificate(path)[0].bound
     assert bound is not None
     assert max(reading.value(split) for split in reading.splits(0.1, 40)) <= bound
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_a_split_alone_proves_a_bound_of_its_own(objective: Objective) -> None:
+def test_a_split_alone_proves_a_bound_of_its_own(objective: Objective, solved: Solve) -> None:
     problem = survey(objective)
-    allocation = bo.solve(problem)
+    allocation, _ = solved(objective, CLUSTERS["a pair"])
     found = certify(problem.arrays, allocation.epsilons)
     assert found.value == pytest.approx(Reading.of(problem).value(allocation.epsilons), rel=1e-9)
     # that of a weighted sum is the bound of one box
     assert found.relative_gap <= (0.05 if objective == "weighted_sum" else 1e-6)
 
 
-def test_the_certificate_of_other_clusters_is_no_proof(tmp_path: Path) -> None:
+def test_the_certificate_of_other_clusters_is_no_proof(solved: Solve, tmp_path: Path) -> None:
     problem = survey("geometric_mean", CLUSTERS["a pair"])
-    allocation, _ = _file(problem, tmp_path)
+    allocation, _ = solved("geometric_mean", CLUSTERS["a pair"])
     other = problem.with_clusters([["age", "sex"]])
     bo.solve(other, certificate=tmp_path / "other.zip")
     report = bo.verify(allocation, problem=problem, certificate=tmp_path / "other.zip")
@@ -169,9 +181,9 @@ def test_the_certificate_of_other_clusters_is_no_proof(tmp_path: Path) -> None:
     assert any("of the allocation's problem" in check.claim for check in report.failed)
 
 
-def test_a_file_with_an_epsilon_for_every_member_is_refused(tmp_path: Path) -> None:
-    _, path = _file(survey("geometric_mean"), tmp_path)
-    header, arrays = _unpacked(path)
+def test_a_file_with_an_epsilon_for_every_member_is_refused(solved: Solve, tmp_path: Path) -> None:
+    header, arrays = _unpacked(solved("geometric_mean", CLUSTERS["a pair"])[1])
+    path = tmp_path / "certificate.zip"
     epsilons = header["epsilon"]
     assert isinstance(epsilons, list)
     header["epsilon"] = [epsilons[0], *epsilons]
@@ -187,9 +199,9 @@ def test_a_file_with_an_epsilon_for_every_member_is_refused(tmp_path: Path) -> N
         read_certificate(path)
 
 
-def test_a_file_whose_clusters_are_still_to_be_chosen_is_refused(tmp_path: Path) -> None:
-    _, path = _file(survey("geometric_mean"), tmp_path)
-    header, _ = _unpacked(path)
+def test_a_file_whose_clusters_are_still_to_be_chosen_is_refused(solved: Solve, tmp_path: Path) -> None:
+    header, _ = _unpacked(solved("geometric_mean", CLUSTERS["a pair"])[1])
+    path = tmp_path / "certificate.zip"
     stated = header["problem"]
     assert isinstance(stated, dict)
     stated["clusters"] = "auto"

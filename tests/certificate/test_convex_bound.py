@@ -32,7 +32,7 @@ def _random_multipliers(arrays: Arrays, rng: np.random.Generator, point: FloatAr
 
 
 @given(seed=st.integers(0, 10**6), objective=st.sampled_from(CONVEX), ceilings=st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_no_feasible_split_passes_the_bound_of_any_multipliers(
     seed: int, objective: Objective, ceilings: bool
 ) -> None:

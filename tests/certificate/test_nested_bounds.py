@@ -142,7 +142,7 @@ def test_two_levels_close_far_more_of_the_gap() -> None:
     assert found[1e-3] < 0.85 * found[0.0]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_rounding_and_loose_maxima_stay_small_and_on_the_safe_side(seed: int) -> None:
     arrays, rng = random_arrays(seed, 5, floored=False), np.random.default_rng(seed)
     on, _, _ = relaxation(arrays, rng, 5)

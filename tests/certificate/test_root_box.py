@@ -12,7 +12,7 @@ from tests.solvers.random_problems import broken, build, random_problem, random_
 
 
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_every_feasible_split_lies_in_the_box(seed: int) -> None:
     arrays = random_problem(seed, ceilings=True)
     box = root_box(arrays)
@@ -26,7 +26,7 @@ def test_every_feasible_split_lies_in_the_box(seed: int) -> None:
 
 
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_every_feasible_split_lies_below_the_rows_of_a_box_around_it(seed: int) -> None:
     arrays = random_problem(seed, "weighted_sum", ceilings=True)
     question, rng = Question.of(arrays), np.random.default_rng(seed)

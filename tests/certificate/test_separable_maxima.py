@@ -5,7 +5,7 @@ from __future__ import annotations
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget_opt.certificate.lagrangian import maxima
@@ -25,6 +25,7 @@ def _exact(c: float, g: float, nu: float, r: float, e: float) -> mp.mpf:
         return c * mp.log1p(-r / (d + r)) - g * mp.log(r / d) - nu * mp.mpf(e)
 
 
+@settings(max_examples=40)
 @given(
     c=SIZES,
     g=SIZES,
@@ -43,6 +44,7 @@ def test_no_epsilon_does_better_than_the_maximum_and_its_allowance(
         assert _exact(c, g, nu, r, e) <= mp.mpf(value) + mp.mpf(allowance)
 
 
+@settings(max_examples=40)
 @given(c=SIZES, g=SIZES, nu=SIZES, r=st.floats(2, 1e6), powers=st.tuples(st.floats(-9, 2), st.floats(0, 3)))
 def test_the_maximum_is_attained_at_the_epsilon_that_comes_with_it(
     c: float, g: float, nu: float, r: float, powers: tuple[float, float]

@@ -47,7 +47,7 @@ def random_multipliers(on: Relaxation, rng: np.random.Generator, scale: float) -
 
 
 @given(seed=st.integers(0, 10**6), ceilings=st.booleans(), passes=st.sampled_from([0, 1, 6]))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_no_feasible_split_passes_the_bound_under_any_multipliers(
     seed: int, ceilings: bool, passes: int
 ) -> None:
@@ -64,7 +64,7 @@ def test_no_feasible_split_passes_the_bound_under_any_multipliers(
 
 
 @given(seed=st.integers(0, 10**6), width=st.floats(-4, -0.3), passes=st.sampled_from([0, 6]))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_small_boxes_around_a_split_are_never_bounded_below_its_value(
     seed: int, width: float, passes: int
 ) -> None:
@@ -171,7 +171,7 @@ def test_the_layout_lists_every_ordered_pair_of_a_term_once() -> None:
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=5)
+@settings(max_examples=3)
 def test_budgets_that_hold_few_attributes_down_do_not_make_the_bound_too_low(seed: int) -> None:
     rng = np.random.default_rng(seed)
     m, total = int(rng.integers(2, 5)), float(10 ** rng.uniform(-1, 1.4))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import budget_opt as bo
@@ -64,6 +64,7 @@ def test_shares_that_sum_to_nearly_1_are_divided_by_their_sum() -> None:
     assert exact_shares(one) == [Fraction(1, 3)] * 3
 
 
+@settings(max_examples=40)
 @given(shares, st.integers(0, 1000).map(lambda k: k / 1000))
 def test_a_mixture_is_w_times_the_marginal_and_the_rest_uniform(marginal: list[float], w: float) -> None:
     one = Attribute("x", categories=len(marginal), marginal=marginal, background={"mixture": w})
@@ -172,6 +173,7 @@ def spread_by_enumeration(
     return square / variance, s / variance
 
 
+@settings(max_examples=40)
 @given(st.data(), st.booleans(), st.booleans())
 def test_the_spread_of_2_3_is_that_of_any_background_and_marginal(
     data: st.DataObject, with_scores: bool, with_marginal: bool
@@ -189,6 +191,7 @@ def test_the_spread_of_2_3_is_that_of_any_background_and_marginal(
     assert one.spread == pytest.approx(tuple(map(float, due)), rel=1e-9)
 
 
+@settings(max_examples=40)
 @given(shares, st.booleans())
 def test_where_the_background_is_the_marginal_only_lambda_counts(marginal: list[float], named: bool) -> None:
     """a = b = 1 exactly, so that the variance inflation is 1 / lambda^2 and min_variance stays convex."""
@@ -197,6 +200,7 @@ def test_where_the_background_is_the_marginal_only_lambda_counts(marginal: list[
     assert one.spread == (1.0, 1.0)
 
 
+@settings(max_examples=40)
 @given(shares, shares)
 def test_the_background_of_a_cluster_is_the_product_of_its_members(
     first: list[float], second: list[float]

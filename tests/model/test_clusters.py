@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import budget_opt as bo
@@ -162,11 +162,18 @@ def test_members_whose_bounds_exclude_each_other_are_named() -> None:
         )
 
 
-def test_a_cluster_with_the_name_of_an_attribute_is_refused() -> None:
-    named = [bo.Attribute(name, categories=2) for name in ("a", "b", "a + b")]
+@pytest.mark.parametrize("is_public", [False, True])
+def test_a_cluster_with_the_name_of_a_column_is_refused(is_public: bool) -> None:
+    """What is told, and computed, by the name of a cluster would be that of the column."""
+    names, public = ("a", "b"), [{"name": "a + b", "why": "the same for everybody"}]
+    named = [bo.Attribute(name, categories=2) for name in (names if is_public else (*names, "a + b"))]
     with pytest.raises(bo.ProblemError, match="name of a cluster, and of something else"):
         bo.Problem(
-            attributes=named, moments=[bo.CrossMoment("a", "b")], total_epsilon=1.0, clusters=[["a", "b"]]
+            attributes=named,
+            moments=[bo.CrossMoment("a", "b")],
+            total_epsilon=1.0,
+            clusters=[["a", "b"]],
+            public=public if is_public else [],
         )
 
 
@@ -208,6 +215,7 @@ def test_clusters_are_read_and_written_and_change_the_hash(tmp_path: Path) -> No
 shares = st.lists(st.integers(1, 9), min_size=2, max_size=4)
 
 
+@settings(max_examples=40)
 @given(st.lists(shares, min_size=1, max_size=3), st.integers(0, 1000))
 def test_the_spread_of_several_members_is_that_of_their_product(weights: list[list[int]], seed: int) -> None:
     """Enumeration in fractions of E f^2 / Var f and s / Var f, F = prod (f_t - mu_t), independent members."""

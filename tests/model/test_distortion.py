@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import budget_opt as bo
@@ -35,6 +35,7 @@ def changed(attribute: bo.Attribute, sampler: Any) -> Fraction:
     return 1 - kept / whole
 
 
+@settings(max_examples=40)
 @given(
     st.integers(2, 40),
     st.integers(1, 99),
@@ -59,7 +60,7 @@ def test_the_least_epsilon_of_a_distortion_is_kept_exactly_by_some_width(
     assert distortion(attribute, sampler.retention) <= exact(percent / 100)
 
 
-@pytest.mark.parametrize("limit", [0.5, 0.2, 0.01, 1e-6, 1e-12])
+@pytest.mark.parametrize("limit", [0.5, 0.01, 1e-12])
 @pytest.mark.parametrize("clusters", [(), [("a", "b")]])
 def test_a_solved_split_keeps_the_distortion_exactly_and_verifies(limit: float, clusters: Any) -> None:
     asked = problem(80.0, clusters, distortion_max=limit)

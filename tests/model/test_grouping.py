@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import budget_opt as bo
@@ -194,6 +194,7 @@ def coarsenings(draw: st.DrawFn) -> tuple[Coarsening, list[float]]:
     return Coarsening(tuple(codes), count, shares), [score / 10 for score in scores]
 
 
+@settings(max_examples=40)
 @given(coarsenings())
 def test_the_detail_is_the_share_of_the_variance_between_the_groups(
     case: tuple[Coarsening, list[float]],
@@ -214,6 +215,7 @@ def test_the_detail_is_the_share_of_the_variance_between_the_groups(
     assert math.isclose(float(detail) * whole, whole - within, abs_tol=1e-9)
 
 
+@settings(max_examples=40)
 @given(coarsenings())
 def test_the_nominal_detail_is_the_sum_over_the_indicators_of_all_categories(
     case: tuple[Coarsening, list[float]],

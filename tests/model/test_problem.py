@@ -116,6 +116,7 @@ def test_the_arrays_of_a_level_count_its_moments_and_keep_all_else() -> None:
     assert problem.sha256 != problem.with_fields(moments=[one.with_fields(level=2) for one in moments]).sha256
 
 
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(st.permutations("ab"), st.integers(0, 10), st.floats(0.1, 10), st.floats(0.1, 10)),
@@ -156,6 +157,7 @@ def test_the_domain_is_the_declared_one_in_its_order() -> None:
     assert Attribute("a", bins=[0, 1, None], scores=[0, 1]).domain.labels == ("[0, 1)", "[1, inf)")
 
 
+@settings(max_examples=40)
 @given(
     st.lists(
         st.one_of(st.integers(-(10**20), 10**20), st.floats(-1e100, 1e100)),
@@ -244,7 +246,7 @@ def test_problems_are_compared_by_their_fields_whatever_was_computed_from_them()
 
 
 @given(problems())
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_the_arrays_say_what_the_problem_says(problem: Problem) -> None:
     arrays = problem.arrays
     assert (arrays.blocks, arrays.moments) == (len(problem.attributes), len(problem.moments))
@@ -272,7 +274,7 @@ def test_the_arrays_say_what_the_problem_says(problem: Problem) -> None:
 
 
 @given(problems())
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_the_upper_bound_is_the_last_double_that_every_budget_leaves(problem: Problem) -> None:
     """Nothing that is allowed is cut off, nothing is left that breaks a budget on its own."""
     arrays = problem.arrays
@@ -302,7 +304,7 @@ def test_the_upper_bound_is_the_last_double_that_every_budget_leaves(problem: Pr
 
 
 @given(problems(), st.data())
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_the_value_of_each_objective_is_its_formula(problem: Problem, data: st.DataObject) -> None:
     drawn = st.one_of(st.just(0.0), st.floats(1e-3, 20))
     epsilon = np.array([data.draw(drawn) for _ in problem.attributes])

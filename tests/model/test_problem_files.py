@@ -222,7 +222,7 @@ def test_yamls_own_words_for_no_number_are_refused(tmp_path: Path, word: str) ->
 
 
 @given(documents())
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_what_is_written_is_read_as_the_same_problem(
     tmp_path_factory: pytest.TempPathFactory, document: Document
 ) -> None:
@@ -240,7 +240,7 @@ def test_what_is_written_is_read_as_the_same_problem(
 
 
 @given(problems())
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_a_problem_is_rebuilt_by_its_copies_with_other_fields(problem: Problem) -> None:
     assert problem.with_fields() == problem
     if problem.total_epsilon is not None:

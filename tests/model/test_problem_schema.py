@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from budget_opt.errors import ProblemError
+from budget_opt.model.descriptions import PROBLEM
 from budget_opt.model.problem import Problem
 from budget_opt.model.schema import problem_schema
 from tests.model.defaults import ATTRIBUTE_DEFAULTS, DEFAULTS, MOMENT_DEFAULTS
@@ -24,8 +25,20 @@ def validator() -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(schema)
 
 
+def test_every_field_of_the_schema_says_what_it_means() -> None:
+    schema = problem_schema()
+    parts = {"Problem": schema, **schema["$defs"]}
+    for name, part in parts.items():
+        for field, stated in part["properties"].items():
+            assert stated["description"].endswith("."), (name, field)
+    # and nothing is told of a field that is not there
+    told = {name: set(texts) for name, texts in PROBLEM.items() if name in parts}
+    told["Attribute"] |= set(PROBLEM["Declared"])
+    assert told == {name: set(part["properties"]) for name, part in parts.items()}
+
+
 @given(documents())
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_the_schema_admits_every_valid_problem(document: Document) -> None:
     check = validator()
     for one in (document, Problem.from_dict(document).to_dict()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import budget_opt as bo
@@ -74,6 +74,7 @@ def test_every_limit_of_a_split_counts_as_a_floor(limits):
     assert "floors" in used_fields(problem(**plain | limits))
 
 
+@settings(max_examples=30)
 @given(st.fixed_dictionaries({field: st.sampled_from(ORIGINS) for field in FIELDS}))
 def test_the_sentences_say_for_every_combination_what_is_assumed_private_and_paid(origins):
     asked = problem(total_epsilon=3.0, provenance=bo.Provenance(**origins))
@@ -130,6 +131,7 @@ def test_one_pilot_of_several_fields_is_stated_once():
     assert set(priced_fields(asked)) == {"weights", "marginals"}
 
 
+@settings(max_examples=30)
 @given(
     st.fractions(min_value=0, max_value=1000, max_denominator=1), st.integers(0, 30), st.integers(0, 10**9)
 )

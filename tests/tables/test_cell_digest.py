@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import budget_opt as bo
@@ -49,6 +49,7 @@ def changed(name: str, row: int, value: object) -> pa.Table:
     return TABLE.set_column(TABLE.schema.get_field_index(name), name, pa.array(values, TABLE[name].type))
 
 
+@settings(max_examples=50)
 @given(st.integers(1, ROWS + 1))
 def test_the_digest_does_not_depend_on_how_the_rows_are_cut(batch_rows: int) -> None:
     assert digest(TABLE, batch_rows) == digest(TABLE)

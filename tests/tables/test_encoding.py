@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget_opt.errors import DataError
@@ -339,6 +339,7 @@ domains = st.one_of(
 )
 
 
+@settings(max_examples=50)
 @given(domains, st.booleans(), st.lists(st.integers(0, 9), max_size=20))
 def test_labels_come_back_as_their_codes(fields: dict[str, object], missing: bool, picks: list[int]) -> None:
     domain = Attribute("x", **fields).domain
@@ -367,6 +368,7 @@ def test_r12_the_dictionary_is_the_declared_domain_whatever_is_reported(labels: 
         assert released.to_pylist() == [domain.labels[code] for code in part]
 
 
+@settings(max_examples=50)
 @given(st.lists(st.sampled_from([1, 2, 4]), min_size=1, max_size=30), st.data())
 def test_chunks_slices_and_offsets_make_no_difference(cells: list[int], data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(cells)))

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget_opt.tables.counting import AnyCodes, index_type, join_into, split_into
@@ -57,6 +57,7 @@ def test_r4_joint_codes_at_the_edges_of_the_widths_are_those_of_numpy_and_back(
         assert np.array_equal(back, column)
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(2, 40), min_size=1, max_size=4), st.data())
 def test_any_columns_are_joined_as_numpy_does_and_come_back(shape: list[int], data: st.DataObject) -> None:
     lengths = tuple(shape)

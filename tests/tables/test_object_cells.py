@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget_opt.errors import DataError
@@ -126,6 +126,7 @@ kinds = st.sampled_from(
 )
 
 
+@settings(max_examples=50)
 @given(st.data(), st.sampled_from([TEXT, CODES, FLAGS]))
 def test_r10_r11_a_cell_is_found_exactly_where_its_type_and_value_are_declared(
     data: st.DataObject, domain: Domain

@@ -14,7 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget_opt.model.domain import Domain
@@ -233,6 +233,7 @@ NUMBERS: dict[str, Callable[[pa.Array], Any]] = {
 }
 
 
+@settings(max_examples=50)
 @given(
     st.sampled_from(sorted(NUMBERS)),
     st.sampled_from([pa.int8(), pa.uint8(), pa.int16(), pa.uint32(), pa.int64(), pa.uint64(), pa.float64()]),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -28,6 +28,7 @@ def rows_after(source: FileSource, skip: int) -> list[Any]:
     return [int(row["a"]) for batch in batches for row in batch.to_pylist()]
 
 
+@settings(max_examples=50)
 @given(st.lists(st.integers(0, 4), max_size=6), st.integers(0, 30))
 def test_the_first_rows_are_left_out_of_any_batches(sizes: Sequence[int], skip: int) -> None:
     numbers = iter(range(100))

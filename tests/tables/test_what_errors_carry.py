@@ -149,13 +149,12 @@ def test_r10_r28_a_parquet_file_with_any_byte_changed_is_read_or_refused_without
     whole = path.read_bytes()
     refusals = 0
     for place in range(len(whole)):
-        for mask in (0x80, 0xFF):
-            changed = bytearray(whole)
-            changed[place] ^= mask
-            path.write_bytes(changed)
-            for read in (lambda: read_codes(path, {"city": CITY}), lambda: list(open_batches(path))):
-                refusals += refused_if_at_all(read)
-    assert refusals > len(whole)
+        changed = bytearray(whole)
+        changed[place] ^= (0x80, 0xFF)[place % 2]
+        path.write_bytes(changed)
+        for read in (lambda: read_codes(path, {"city": CITY}), lambda: list(open_batches(path))):
+            refusals += refused_if_at_all(read)
+    assert refusals > len(whole) // 2
 
 
 def test_r10_r35_a_file_that_may_not_be_read_is_an_error_of_ours(

@@ -39,16 +39,16 @@ def cluster_faults(problem: Problem) -> list[Fault]:
             for i, block in enumerate(blocks)
             for fault in _block_faults(f"clusters[{i}]", block, problem.max_cells)
         ),
-        *_same_names(blocks, problem.names),
+        *_same_names(blocks, [*problem.names, *(column.name for column in problem.public)]),
     ]
 
 
-def _same_names(blocks: Sequence[Block], attributes: Sequence[str]) -> list[Fault]:
-    """Names of clusters that an attribute or another cluster has as well: nobody could tell them apart."""
-    counts = Counter([*attributes, *(block.name for block in blocks)])
+def _same_names(blocks: Sequence[Block], columns: Sequence[str]) -> list[Fault]:
+    """Names of clusters that a column or another cluster has as well: nobody could tell them apart."""
+    counts = Counter([*columns, *(block.name for block in blocks)])
     limit = "is the name of a cluster, and of something else"
     return [
-        Fault("clusters", name, limit, "Rename an attribute.")
+        Fault("clusters", name, limit, "Rename a column.")
         for name in dict.fromkeys(block.name for block in blocks)
         if counts[name] > 1
     ]

@@ -1,4 +1,4 @@
-"""What must hold between moments and the columns that they name, and between bounds and distortions."""
+"""What must hold between moments and the columns that they name, and what merged categories leave of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from budget_opt.errors import Fault
 from budget_opt.mechanisms.exact import exact
-from budget_opt.model.clusters.block import blocks_of
 from budget_opt.model.values import SMALLEST_RETENTION
 
 if TYPE_CHECKING:
@@ -46,25 +45,3 @@ def _floor_faults(problem: Problem, moment: CrossMoment) -> Iterator[Fault]:
         "before anything is randomized",
         "Lower the floor, or merge fewer categories.",
     )
-
-
-def distortion_faults(problem: Problem) -> list[Fault]:
-    """A `distortion_max` that needs more epsilon than the pins and maxima of its block allow."""
-    if problem.clusters == "auto":
-        return []
-    faults = []
-    for block in blocks_of(problem.attributes, problem.clusters):
-        if block.lower_of_distortion <= block.upper:
-            continue
-        tightest = next(one for one in block.members if one.least_retention == block.least_retention)
-        together = f" of {block.name}" if block.is_cluster else ""
-        faults.append(
-            Fault(
-                f"attributes ({tightest.name}).distortion_max",
-                tightest.distortion_max,
-                f"needs an epsilon{together} of at least {block.lower_of_distortion!r}, and pins or maxima "
-                f"allow {block.upper!r}",
-                "Raise it, or allow more epsilon.",
-            )
-        )
-    return faults

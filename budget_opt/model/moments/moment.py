@@ -179,6 +179,9 @@ class Survey(Part):
 
     noun: ClassVar[str] = "the survey"
     later: ClassVar[dict[str, Any]] = {"strata": None, "psu": None}
+    instead: ClassVar[dict[str, str]] = dict.fromkeys(
+        later, "Remove the field: no estimate uses it yet, and the errors are those of a simple sample."
+    )
 
     weight: Name | None = None
     strata: Name | None = None
