@@ -135,7 +135,7 @@ def background_sampler_of_width(
 def blind_counts(weights: Sequence[int], bits: int) -> tuple[int, ...]:
     """Counts >= 1 with sum 2^`bits` of reports drawn from the background alone (loss 0, retention 0).
 
-    Each is off by a word at most, and the largest takes what these words make.
+    Each is off by a word at most, but the largest, which takes what that leaves: off by less than r words.
     """
     _check(weights)
     whole, largest = sum(weights), weights.index(max(weights))

@@ -78,9 +78,10 @@ def log_at_most(ratio: Fraction) -> float:
 def _log_beside(ratio: Fraction, rounding: str) -> Fraction:
     """A fraction next to ln `ratio` > 0, on the side that `rounding` names."""
     # ln(1 + x) is near x for a ratio near 1: carry as many digits as x has leading zeros, and twice the
-    # 40 of a 128-bit count more, or the step up below can pass the epsilon that the count came from
+    # 40 of a 128-bit count more, or the step up below can pass the epsilon that the count came from.
+    # They are counted in bits, three or more of which make a digit: Python writes no integer of 4,301 digits
     excess = ratio - 1
-    leading = max(0, len(str(excess.denominator)) - len(str(excess.numerator)))
+    leading = max(0, excess.denominator.bit_length() - excess.numerator.bit_length() + 1) // 3
     ctx = context(2 * leading + 80)
     aside = context(ctx.prec)
     aside.rounding = rounding

@@ -17,6 +17,7 @@ from itertools import accumulate, pairwise
 from budget_opt.errors import InputError
 from budget_opt.mechanisms.exact import exact, log_at_least
 from budget_opt.mechanisms.hamming.matrix import StochasticMatrix, largest_ratio
+from budget_opt.mechanisms.hamming.optimum import LARGEST_EPSILON
 from budget_opt.mechanisms.sampler import WIDTHS, exp_between, of_least_width
 
 _DIGITS = 60
@@ -83,13 +84,15 @@ class MatrixSampler:
 def sampler_of(matrix: StochasticMatrix, epsilon: float, *, least_bits: int = 32) -> MatrixSampler:
     """Counts of `matrix` with loss at most `epsilon` (nats) in exact arithmetic.
 
-    `epsilon` is at least the matrix's own loss. The width is the least from `least_bits` on that loses no
-    more than a millionth of that, else 128 bits. Those implement less loss where a probability is below
-    one word in 2^128, hence never more than 128 ln 2 + a hair (88.8 nats), and none, one row for every
-    truth, where rows are less than about r^2 words apart. Raises InputError where `epsilon` is less than the
-    matrix's loss.
+    `epsilon` is at least the matrix's own loss, and at most 700. The width is the least from `least_bits`
+    (32, 64, 128) on that loses no more than a millionth of that, else 128 bits. Those implement less loss
+    where a probability is below one word in 2^128, hence never more than 128 ln 2 + a hair (88.8 nats), and
+    none, one row for every truth, where rows are less than about r^2 words apart. Raises InputError where
+    `epsilon` is less than the matrix's loss or above 700.
     """
-    if not exact(matrix.loss) <= exact(epsilon):
+    if not 0 <= epsilon <= LARGEST_EPSILON:
+        raise InputError(f"epsilon: is {epsilon!r}, must be in 0..{LARGEST_EPSILON:g} nats")
+    if exact(matrix.loss) > exact(epsilon):
         raise InputError(f"epsilon: is {epsilon!r}, must be at least the loss of the matrix, {matrix.loss!r}")
     if matrix.likelihood_ratio == 1:
         return _constant(matrix, least_bits)

@@ -123,6 +123,8 @@ def of_least_width(of_width: Callable[[int], S | None], epsilon: float, least_bi
     """
     if not 0 <= epsilon < float("inf"):
         raise ValueError(f"epsilon: is {epsilon!r}, must be finite and >= 0")
+    if least_bits not in WIDTHS:
+        raise ValueError(f"least_bits: is {least_bits!r}, must be one of {WIDTHS}")
     if epsilon == 0:
         return None
     found = None

@@ -14,6 +14,7 @@ from functools import lru_cache
 from budget_opt.errors import InputError
 from budget_opt.mechanisms.exact import exact
 from budget_opt.mechanisms.hamming import MatrixSampler, Source, least_distortion, least_epsilon, sampler_of
+from budget_opt.mechanisms.hamming.optimum import LARGEST_EPSILON
 
 _SPARE = Fraction(1, 10**9)
 """By what a distortion is aimed lower, relatively."""
@@ -48,8 +49,8 @@ def epsilon_within(source: Source, distortion: float) -> float:
         return 0.0
     needed = least_epsilon(source, exact(distortion) * (1 - _SPARE)).epsilon
     epsilon = float(Context(prec=_DIGITS, rounding=ROUND_UP).create_decimal(Decimal(repr(needed))))
-    sampler = source_sampler(source, epsilon, distortion)
-    if sampler is not None and sampler.matrix.distortion(source) > exact(distortion):
+    sampler = source_sampler(source, epsilon, distortion) if epsilon <= LARGEST_EPSILON else None
+    if sampler is None or sampler.matrix.distortion(source) > exact(distortion):
         raise InputError(
             f"distortion: is {distortion!r}, which {_MOST_BITS}-bit words cannot keep. Allow a larger share"
         )

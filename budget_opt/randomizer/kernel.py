@@ -159,8 +159,8 @@ class BlindReport(OffsetKernel):
 def blind_report(cardinality: int, background: Sequence[int] | None) -> BlindReport:
     """A report drawn from a background: whole weights, or None for the uniform one.
 
-    With 64-bit words every category's probability is 1/r to within 2^-44 for r up to a million; of other
-    backgrounds every sum of the first shares is met to 2^-64.
+    With 64-bit words every category's probability is within 2^-44 of 1/r, and of the share that another
+    background gives it, for r up to a million.
     """
     wide = _type_for(cardinality)
     if background is None:

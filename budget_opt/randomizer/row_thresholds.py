@@ -15,6 +15,9 @@ from budget_opt.randomizer.offsets import Numbers, Places
 from budget_opt.randomizer.words import Words
 from budget_opt.tables.encoding import Codes
 
+_PIECE = 2**14
+"""Cells at a time: what a step leaves for the next stays in a near cache, which is three times as fast."""
+
 
 class RowThresholds:
     """The sums of every row, and the categories between them; any thread may use it."""
@@ -33,6 +36,11 @@ class RowThresholds:
 
     def put(self, reports: Codes, codes: Codes, words: Words, places: Places) -> None:
         """The report of every cell into `reports`, which may be `codes`; the words stay."""
+        for start in range(0, codes.size, _PIECE):
+            rows = slice(start, start + _PIECE)
+            self._put(reports[rows], codes[rows], words[rows], places[rows])
+
+    def _put(self, reports: Codes, codes: Codes, words: Words, places: Places) -> None:
         # codes of one byte would not hold the product
         np.copyto(places, codes, casting="unsafe")
         places *= self._size

@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from budget_opt.mechanisms import randomized_response as rr
@@ -92,7 +92,6 @@ def cases(draw: st.DrawFn, *, uniform: bool | None = None, largest: int = 4) -> 
 
 
 @given(cases())
-@settings(max_examples=40)
 def test_every_centred_cross_moment_is_multiplied_by_the_product_of_the_retentions(case: Case) -> None:
     """Theorem 1 for every set of at least two of at most four attributes, any scores and backgrounds."""
     released = case.released()
@@ -105,7 +104,6 @@ def test_every_centred_cross_moment_is_multiplied_by_the_product_of_the_retentio
 
 
 @given(cases())
-@settings(max_examples=40)
 def test_a_marginals_deviation_from_the_background_is_multiplied_by_the_retention(case: Case) -> None:
     """The statement for one attribute: P(y = v) - q_v = lambda (P(x = v) - q_v)."""
     released = case.released()
@@ -116,7 +114,6 @@ def test_a_marginals_deviation_from_the_background_is_multiplied_by_the_retentio
 
 
 @given(cases())
-@settings(max_examples=40)
 def test_the_variance_of_one_reported_attribute_is_that_of_design_2_2(case: Case) -> None:
     released = case.released()
     for m, kept in enumerate(case.retentions):
@@ -166,7 +163,6 @@ def spread_factors(case: Case, m: int) -> tuple[list[Fraction], Fraction]:
 
 
 @given(cases())
-@settings(max_examples=40)
 def test_the_variance_of_a_corrected_moment_is_the_closed_form_of_design_2_3(case: Case) -> None:
     """n Var = E prod[(f - mu)^2 + tau f^2 + tau (1 + tau) s] - mu_S^2, against the released distribution."""
     released = case.released()

@@ -121,7 +121,7 @@ def test_the_matrix_is_stochastic_and_its_largest_likelihood_ratio_is_the_stated
 
 @pytest.mark.parametrize("r", EDGES)
 def test_r2_r4_a_uniform_background_has_the_integers_of_the_sampler(r: int) -> None:
-    for epsilon in EPSILONS if r < 1000 else (1e-3, 1.0, 11.0):
+    for epsilon in EPSILONS if r < 1000 else (1e-3, 1.0, 11.0) if r < 10**6 else (1.0,):
         found, due = background_sampler_for(epsilon, (7,) * r), sampler_for(epsilon, r)
         assert found is not None
         assert due is not None

@@ -139,3 +139,8 @@ def test_the_logarithm_of_a_ratio_next_to_1_keeps_its_digits(exponent: int) -> N
     ratio = 1 + Fraction(1, 10**exponent)
     assert_tight_upper_bound(log_at_least(ratio), ratio)
     assert log_at_least(ratio) <= float_at_least(Fraction(1, 10**exponent))
+
+
+def test_the_logarithm_of_a_ratio_with_more_digits_than_python_writes_is_one_too() -> None:
+    ratio = 2 + Fraction(1, 10**5000)
+    assert_tight_upper_bound(log_at_least(ratio), ratio)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import mpmath
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 import budget_opt as bo
-from benchmarks.hamming_judges import by_bisection, matrix_program, reduced_form
+from benchmarks.hamming_judges import by_bisection, leakage, matrix_program, reduced_form, symmetric_leakage
 from benchmarks.hamming_sources import known_order, mirrored, pieces
 from budget_opt.errors import InputError
 from budget_opt.mechanisms import hamming
@@ -36,7 +38,6 @@ def mpf(number: float | Fraction) -> mpmath.mpf:
     return mpmath.mpf(fraction.numerator) / fraction.denominator
 
 
-@settings(max_examples=40)
 @given(source=any_source, epsilon=epsilons)
 def test_the_distortion_is_that_of_the_program_over_all_entries(source: Source, epsilon: float) -> None:
     assert least_distortion(source, epsilon).distortion == pytest.approx(
@@ -44,7 +45,6 @@ def test_the_distortion_is_that_of_the_program_over_all_entries(source: Source, 
     )
 
 
-@settings(max_examples=40)
 @given(source=any_source, distortion=distortions)
 def test_at_the_least_epsilon_the_program_over_all_entries_reaches_the_distortion_and_no_less(
     source: Source, distortion: float
@@ -62,7 +62,6 @@ def test_the_inverse_of_the_program_and_the_reduced_form_give_the_same_epsilon(d
     assert reduced_form(TWO, distortion) == pytest.approx(epsilon, abs=1e-6)
 
 
-@settings(max_examples=40)
 @given(source=any_source, epsilon=epsilons)
 def test_r2_every_matrix_is_stochastic_and_within_epsilon_in_exact_arithmetic(
     source: Source, epsilon: float
@@ -76,7 +75,6 @@ def test_r2_every_matrix_is_stochastic_and_within_epsilon_in_exact_arithmetic(
     assert found.gap <= 1e-9
 
 
-@settings(max_examples=40)
 @given(source=any_source, distortion=distortions)
 def test_r2_the_asked_distortion_is_kept_exactly_and_epsilon_proved_to_a_millionth(
     source: Source, distortion: float
@@ -90,7 +88,6 @@ def test_r2_the_asked_distortion_is_kept_exactly_and_epsilon_proved_to_a_million
     assert sum(found.hardest) == 1
 
 
-@settings(max_examples=40)
 @given(source=any_source, one=distortions, other=distortions)
 def test_epsilon_falls_with_the_distortion_and_is_never_above_that_of_class_one(
     source: Source, one: float, other: float
@@ -102,7 +99,6 @@ def test_epsilon_falls_with_the_distortion_and_is_never_above_that_of_class_one(
     assert first.bound <= symmetric.epsilon
 
 
-@settings(max_examples=40)
 @given(source=ordered_sources(least=3), distortion=distortions)
 def test_below_the_last_threshold_the_order_is_worth_nothing_and_from_the_first_on_epsilon_is_zero(
     source: Source, distortion: float
@@ -121,7 +117,6 @@ def _first(source: Source) -> list[Fraction]:
     return [Fraction(code == source.order[0]) for code in range(source.cardinality)]
 
 
-@settings(max_examples=40)
 @given(source=ordered_sources(least=3))
 def test_at_every_threshold_the_output_alphabet_shrinks_to_the_most_probable_categories(
     source: Source,
@@ -147,7 +142,6 @@ def test_thresholds_of_one_distribution_are_where_a_rarer_category_is_not_worth_
     ]
 
 
-@settings(max_examples=40)
 @given(r=st.integers(2, 9), distortion=distortions)
 def test_the_symmetric_matrix_is_randomized_response(r: int, distortion: float) -> None:
     attribute = bo.Attribute("a", categories=r)
@@ -178,6 +172,52 @@ def test_an_interval_has_exactly_the_extreme_points_of_the_box_that_sum_to_one()
     assert tenths == {(5, 3, 2), (6, 3, 1), (6, 2, 2)}
     with pytest.raises(InputError, match="leave no distribution"):
         Source.between([0.6, 0.5], [0.7, 0.6])
+    with pytest.raises(InputError, match=r"category 0 has the lower limit 0\.5 above the upper one, 0\.4"):
+        Source.between([0.5, 0.1], [0.4, 0.9])
+
+
+@given(
+    box=st.lists(st.tuples(st.integers(-3, 9), st.integers(0, 14)), min_size=2, max_size=5),
+    weights=st.lists(st.integers(-5, 5), min_size=5, max_size=5),
+)
+def test_a_mean_is_least_in_an_extreme_point_of_an_interval_whatever_its_limits(
+    box: list[tuple[int, int]], weights: list[int]
+) -> None:
+    """HiGHS over the box itself; limits of confidence may lie below 0 and above 1."""
+    lower, upper = [low / 10 for low, _ in box], [(low + width) / 10 for low, width in box]
+    used = weights[: len(box)]
+    limits = [(max(0.0, a), min(1.0, b)) for a, b in zip(lower, upper, strict=True)]
+    if any(a > b for a, b in limits):
+        return
+    judged = linprog(used, A_eq=[[1.0] * len(box)], b_eq=[1.0], bounds=limits, method="highs")
+    if judged.status != 0:
+        with pytest.raises(InputError, match="leave no distribution"):
+            Source.between(lower, upper)
+        return
+    found = Source.between(lower, upper).least_mean([Fraction(weight) for weight in used])
+    assert float(found) == pytest.approx(judged.fun, abs=1e-9)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, None, "half"])
+def test_r13_what_is_no_number_is_refused_by_every_verb(bad: Any) -> None:
+    for ask in (
+        lambda: Source.of([[bad, 0.5]]),
+        lambda: Source.between([bad, 0.1], [0.5, 0.9]),
+        lambda: Source.ordered(3, first_at_least=bad),
+        lambda: least_epsilon(TWO, bad),
+        lambda: least_distortion(TWO, 1.0).matrix.expected([bad, 1, 2, 3, 4]),
+    ):
+        with pytest.raises(InputError, match="must be finite"):
+            ask()
+
+
+@pytest.mark.parametrize("distortion", [0.1, 0.4])
+def test_mutual_information_is_the_rate_of_the_uniform_source_and_never_above_epsilon(
+    distortion: float,
+) -> None:
+    even = Source.of([[Fraction(1, 3)] * 3])
+    assert leakage(even, distortion) == pytest.approx(symmetric_leakage(3, distortion), abs=1e-6)
+    assert leakage(TWO, distortion) <= least_epsilon(TWO, distortion).epsilon
 
 
 @pytest.mark.parametrize("distortion", [0.1, 0.35, 0.5, 0.65])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from fractions import Fraction
 
 import mpmath
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from budget_opt.errors import InputError
@@ -25,7 +26,6 @@ from tests.mechanisms.sources import ordered_sources, sources
 epsilons = st.sampled_from((0.0, 1e-9, 1e-3, 0.5, 1.0, 3.0, 12.0, 20.0, 30.0))
 
 
-@settings(max_examples=40)
 @given(source=st.one_of(sources(), ordered_sources()), epsilon=epsilons)
 def test_r2_r4_the_implemented_matrix_is_within_epsilon_and_next_to_the_wanted_one(
     source: Source, epsilon: float
@@ -47,7 +47,6 @@ def test_r2_r4_the_implemented_matrix_is_within_epsilon_and_next_to_the_wanted_o
             )
 
 
-@settings(max_examples=40)
 @given(source=sources(), epsilon=st.sampled_from((0.0, 0.4, 2.0)), data=st.data())
 def test_r1_every_threshold_word_leads_to_the_report_whose_words_it_starts(
     source: Source, epsilon: float, data: st.DataObject
@@ -87,6 +86,15 @@ def test_a_matrix_with_more_loss_than_epsilon_is_refused() -> None:
     matrix = least_distortion(Source.anything(3), 1.0).matrix
     with pytest.raises(InputError, match="at least the loss"):
         sampler_of(matrix, 0.5)
+
+
+@pytest.mark.parametrize("epsilon", [math.nan, math.inf, -1.0, 701.0])
+def test_r13_an_epsilon_out_of_range_is_refused(epsilon: float) -> None:
+    matrix = least_distortion(Source.anything(3), 1.0).matrix
+    with pytest.raises(InputError, match="epsilon: is"):
+        sampler_of(matrix, epsilon)
+    with pytest.raises(ValueError, match="least_bits: is 256"):
+        sampler_of(matrix, 1.0, least_bits=256)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ Warnings are errors in every test.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 
@@ -25,7 +26,7 @@ EPSILONS = (
     *(0.3, 0.5, math.log(2), 0.7, 1.0, 1.5, math.log(4), 2.0, 5.0, 10.0, 13.8, 20.0, 36.0, 37.0, 38.0),
     *(50.0, 100.0, 300.0, 600.0, 690.0, 709.0, 710.0, 745.0, 746.0, 1e3, 1e4),
 )
-CARDINALITIES = (2, 2.5, 3, 4, 7, 10, 127.3, 256, 65536, 1e6, 2e11, 1e12)
+CARDINALITIES = (2, 2.5, 7, 256, 1e6, 1e12)
 
 mpf = mpmath.mpf
 Formula = Callable[[mpmath.mpf, mpmath.mpf], mpmath.mpf]
@@ -54,9 +55,15 @@ def working_digits(epsilon: float) -> int:
     return 60 + 2 * int(abs(math.log10(epsilon))) + 2 * int(epsilon / math.log(10))
 
 
+@functools.lru_cache(maxsize=2 * len(EPSILONS))
+def exponential(epsilon: float) -> mpmath.mpf:
+    with mpmath.workdps(working_digits(epsilon)):
+        return mpmath.exp(mpf(epsilon))
+
+
 def oracle(name: str, epsilon: float, r: float) -> mpmath.mpf:
     with mpmath.workdps(working_digits(epsilon)):
-        return EXACT[name](mpmath.exp(mpf(epsilon)), mpf(r))
+        return EXACT[name](exponential(epsilon), mpf(r))
 
 
 def assert_close(found: float, wanted: mpmath.mpf, scale: float, ulps: float, what: object) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, product
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ from budget_opt.tables.encoding import code_type
 from tests.randomizer.exact_counts import assert_binomial
 from tests.randomizer.test_kernel import C, as_words, counts_of_reports, randomize_column
 
-EDGES = (2, 3, 127, 128, 129, 255, 256, 257, 32767, 32768, 65535, 65536, 65537, 10**6)
+EDGES = (2, 3, 127, 128, 129, 255, 256, 257, 32767, 32768, 65535, 65536, 65537)
 
 
 def weights_of(r: int) -> list[int]:
@@ -35,7 +36,7 @@ def weights_of(r: int) -> list[int]:
     return [1 + (k * 7919) % 1000 for k in range(r)]
 
 
-def around(thresholds: Sequence[int], bits: int, rng: np.random.Generator, most: int = 150) -> list[int]:
+def around(thresholds: Sequence[int], bits: int, rng: np.random.Generator, most: int = 60) -> list[int]:
     """Words on both sides of thresholds, the ends, others; of 128 bits also those with a threshold's half."""
     picked = (
         thresholds
@@ -49,14 +50,15 @@ def around(thresholds: Sequence[int], bits: int, rng: np.random.Generator, most:
     return sorted(word for word in near if 0 <= word < 2**bits)
 
 
-def expected(sampler: BackgroundSampler, truth: int, word: int) -> int:
+def expected(sampler: BackgroundSampler, truth: int, words: Sequence[int]) -> list[int]:
     """The words in the order of the categories, counts[v] to each, and then those that leave the truth."""
-    return next((v for v, end in enumerate(accumulate(sampler.counts)) if word < end), truth)
+    ends, categories = list(accumulate(sampler.counts)), [*range(len(sampler.counts)), truth]
+    return [categories[bisect_right(ends, word)] for word in words]
 
 
 @pytest.mark.parametrize("bits", [32, 64, 128])
-@pytest.mark.parametrize("r", [2, 3, 5, 64, 129, 256, 257, 1000])
-@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 7.0, 21.0, 43.0])
+@pytest.mark.parametrize("r", [2, 3, 64, 129, 256, 257, 1000])
+@pytest.mark.parametrize("epsilon", [1e-3, 7.0, 43.0])
 def test_r1_every_report_is_what_the_counts_say(bits: int, r: int, epsilon: float) -> None:
     sampler = background_sampler_of_width(epsilon, weights_of(r), bits)
     if sampler is None:
@@ -67,12 +69,11 @@ def test_r1_every_report_is_what_the_counts_say(bits: int, r: int, epsilon: floa
         codes = np.full(len(words), x, dtype=code_type(r))
         reports = BackgroundResponse(sampler).report(codes, as_words(words, bits))
         assert reports.dtype == codes.dtype
-        assert reports.tolist() == [expected(sampler, x, word) for word in words]
+        assert reports.tolist() == expected(sampler, x, words)
 
 
-@pytest.mark.parametrize("bits", [64, 128])
-@pytest.mark.parametrize("r", EDGES)
-def test_r4_reports_at_the_edges_of_the_widths_are_those_of_one_cell(bits: int, r: int) -> None:
+@pytest.mark.parametrize(("r", "bits"), [*product(EDGES, (64, 128)), (10**6, 64)])
+def test_r4_reports_at_the_edges_of_the_widths_are_those_of_one_cell(r: int, bits: int) -> None:
     sampler = background_sampler_of_width(9.0, weights_of(r), bits)
     assert sampler is not None
     words = around(sampler.thresholds, bits, np.random.default_rng(r))
@@ -91,7 +92,7 @@ def test_r1_any_counts_and_any_word(weights: list[int], bits: int, data: st.Data
     word = min(max(0, data.draw(st.integers(0, 2**bits - 1) | near)), 2**bits - 1)
     x = data.draw(st.integers(0, len(weights) - 1))
     found = BackgroundResponse(sampler).report(np.array([x], dtype=np.uint8), as_words([word], bits))
-    assert found.tolist() == [expected(sampler, x, word)]
+    assert found.tolist() == expected(sampler, x, [word])
 
 
 @pytest.mark.parametrize("bits", [32, 64, 128])

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from budget_opt.errors import RandomSourceError
 from budget_opt.mechanisms.background_sampler import BackgroundSampler
+from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.sampler import Sampler, sampler_for, sampler_of_width
 from budget_opt.randomizer import kernel as module
 from budget_opt.randomizer.block_cells import block_cells
@@ -24,11 +25,13 @@ from budget_opt.randomizer.kernel import (
     BackgroundResponse,
     BlindReport,
     Kernel,
+    MatrixResponse,
     RandomizedResponse,
     blind_report,
     kernel_for,
     randomize_block,
 )
+from budget_opt.randomizer.row_thresholds import _PIECE
 from budget_opt.randomizer.words import SeededWords, Words, WordStream
 from budget_opt.tables.encoding import Codes, code_type
 
@@ -76,7 +79,7 @@ def expected(x: int, word: int, q: int, r: int) -> int:
     return (x + min(word // q, r - 1) + 1) % r
 
 
-def critical_words(sampler: Sampler, rng: np.random.Generator, most: int = 200) -> list[int]:
+def critical_words(sampler: Sampler, rng: np.random.Generator, most: int = 60) -> list[int]:
     """Words on both sides of every threshold k q (or of `most` of them), the ends, and some others."""
     r, q, largest = sampler.cardinality, sampler.q, 2**sampler.bits - 1
     steps = range(1, r + 1) if r <= most else [1, 2, r - 2, r - 1, r, *map(int, rng.integers(1, r, most))]
@@ -92,8 +95,9 @@ def critical_words(sampler: Sampler, rng: np.random.Generator, most: int = 200) 
 
 
 @pytest.mark.parametrize("bits", [32, 64, 128])
-@pytest.mark.parametrize("r", EDGES)
-@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 7.0, 21.0, 43.0])
+@pytest.mark.parametrize(
+    ("r", "epsilon"), [*itertools.product(EDGES[:-1], [1e-3, 7.0, 43.0]), (EDGES[-1], 7.0)]
+)
 def test_r1_r4_every_report_is_what_integers_say(bits: int, r: int, epsilon: float) -> None:
     sampler = sampler_of_width(epsilon, r, bits)
     if sampler is None:
@@ -102,7 +106,7 @@ def test_r1_r4_every_report_is_what_integers_say(bits: int, r: int, epsilon: flo
     rng = np.random.default_rng(r)
     words = critical_words(sampler, rng)
     kernel = RandomizedResponse(sampler)
-    for x in {0, 1, r // 2, r - 2, r - 1}:
+    for x in {0, r // 2, r - 1}:
         codes = np.full(len(words), x, dtype=code_type(r))
         reports = kernel.report(codes, as_words(words, bits))
         assert reports.dtype == codes.dtype
@@ -159,12 +163,13 @@ def test_r1_all_16_bit_words_give_the_claimed_matrix_for_every_r_and_20_epsilons
     Let q = c 2^(b-16), with c = ceil(2^16 / (exp(e) + r - 1)) what the rule of DESIGN 2.8 says of 16 bits.
     A word is w 2^(b-16) + t with w < 2^16 and t < 2^(b-16), and its u div q is
     floor((w + t / 2^(b-16)) / c) = w div c, as c is an integer: every t gives the same report. So
-    2^(b-16) times the counts over t = 0 are the counts over all 2^b words.
+    2^(b-16) times the counts over t = 0 are the counts over all 2^b words. Of 64 and 128 bits a few r, as
+    those are other kernels under the same rule.
     """
-    for r, epsilon in itertools.product(range(2, 65), EPSILONS):
+    for r, epsilon in itertools.product(range(2, 65) if bits == 32 else (2, 3, 17, 64), EPSILONS):
         c = int(mpmath.ceil(2**16 / (mpmath.exp(epsilon) + r - 1)))
         sampler = Sampler(r, bits, c << (bits - 16))
-        truths = sorted({0, r // 2, r - 1} if bits == 32 else {r // 2})
+        truths = sorted({0, r // 2, r - 1} if r % 8 < 2 else {r // 2})
         found = counts_of_reports(RandomizedResponse(sampler), r, truths)
         claimed = np.full((len(truths), r), int(sampler.other_probability * 2**16))
         claimed[np.arange(len(truths)), truths] = int(sampler.truth_probability * 2**16)
@@ -175,7 +180,7 @@ def test_r1_all_16_bit_words_give_the_claimed_matrix_for_every_r_and_20_epsilons
 
 def test_r1_all_16_bit_words_fall_where_the_integers_of_a_release_say() -> None:
     """With the q of a real allocation: the words w 2^(b-16) with u div q >= k are those from k q on."""
-    for r, epsilon in itertools.product(range(2, 65), EPSILONS):
+    for r, epsilon in itertools.product(range(2, 65), EPSILONS[::6]):
         sampler = sampler_for(epsilon, r)
         assert sampler is not None
         x, unit = r // 2, 2 ** (sampler.bits - 16)
@@ -243,6 +248,8 @@ KINDS = {
     "background of 64 bits": (300, BackgroundSampler(64, tuple(range(2**54, 2**54 + 300)))),
     "background that is rarely drawn": (5, BackgroundSampler(64, (2**58, 1, 2**40, 5, 7))),
     "background of 128 bits": (5, BackgroundSampler(128, (2**124, 1, 2**125, 5, 7))),
+    "matrix": (3, MatrixSampler(64, ((2**63, 0, 2**63), (2**62, 0, 3 * 2**62), (2**63 - 1, 0, 2**63 + 1)))),
+    "matrix of 128 bits": (2, MatrixSampler(128, ((2**127 + 2**64, 2**127 - 2**64), (5, 2**128 - 5)))),
 }
 """Categories and integers for every path through the kernel."""
 
@@ -301,6 +308,8 @@ def test_no_chunk_takes_memory_beyond_the_buffers_of_the_call(kernel: Kernel, co
     searched = 3 * 8 * C if kernel.bits == 128 else 0
     if isinstance(kernel, BackgroundResponse):  # of 300 thresholds about one word of 200
         searched += 3 * 8 * C // 200
+    if isinstance(kernel, MatrixResponse):  # which takes a piece of the chunk at a time
+        searched = 8 * 8 * _PIECE
     assert peak <= room + searched + C // 2  # half of the smallest array of a chunk
 
 

@@ -138,7 +138,8 @@ def test_r6_r34_other_processes_draw_the_same(method: str, randomizer: BatchRand
     )
     parts = [batch.slice(start, 1000) for start in range(0, 3000, 1000)]
     expected = [randomizer.with_order_keys(part) for part in parts]
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:
+    workers = 2 if method == "fork" else 1  # a spawned one loads everything
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context(method)) as pool:
         twice = list(pool.map(randomizer.with_order_keys, [*parts, *parts]))
         elsewhere = pool.submit(os.getpid).result()
     assert all(given.equals(wanted) for given, wanted in zip(twice, [*expected, *expected], strict=True))

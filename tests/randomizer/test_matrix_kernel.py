@@ -94,15 +94,17 @@ def test_r2_reports_of_a_sound_source_have_the_counts_of_their_row(truth: int) -
     assert_binomial(np.bincount(reports, minlength=3), codes.size, row)
 
 
-def test_r4_three_hundred_categories_and_chunks_of_any_size() -> None:
+def test_r4_three_hundred_categories_and_pieces_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     r, rng = 300, np.random.default_rng(2)
-    cuts = np.sort(rng.choice(2**31, size=(r, r - 1), replace=False) + 2**30, axis=1)
-    rows = [[int(one) for one in np.diff([0, *row, 2**32])] for row in cuts]
-    sampler = MatrixSampler(32, tuple(map(tuple, rows)))
-    codes = rng.integers(0, r, 5000).astype(np.uint16)
-    words = rng.integers(0, 2**32, 5000, dtype=np.uint32)
-    found = MatrixResponse(sampler).report(codes, words)
-    assert found.tolist() == [by_hand(sampler, int(x), int(w)) for x, w in zip(codes, words, strict=True)]
+    cuts = np.sort(2**30 + rng.permutation(r * (r - 1)).reshape(r, r - 1) * 2**14, axis=1)
+    rows = np.diff(cuts, axis=1, prepend=0, append=2**32).tolist()
+    kernel = MatrixResponse(MatrixSampler(32, tuple(map(tuple, rows))))
+    codes = rng.integers(0, r, 1000).astype(np.uint16)
+    words = rng.integers(0, 2**32, 1000, dtype=np.uint32)
+    due = [bisect_right(cuts[x], w) for x, w in zip(codes, words, strict=True)]
+    for piece in (1, 999, 1000, 1001):
+        monkeypatch.setattr("budget_opt.randomizer.row_thresholds._PIECE", piece)
+        assert kernel.report(codes, words).tolist() == due
 
 
 def test_r5_a_changed_cell_changes_no_other_report_and_reports_may_take_the_place_of_codes() -> None:

@@ -81,11 +81,10 @@ def test_r9_r33_neighbouring_rows_and_two_releases_are_independent(even_split: E
     assert_binomial(pairs, ROWS // 2, np.outer(row, row).ravel())
 
 
-@pytest.mark.slow
 def test_r9_the_first_and_the_last_cells_of_a_chunk_are_randomized_like_all(even_split: EvenSplit) -> None:
-    """The first and last row of 4,000 releases."""
+    """Three rows of 1,000 releases: one that keeps the truth is off by 0.27, and 0.11 is found."""
     allocation = even_split(1.0, Attribute("x", categories=2))
     table = pa.table({"x": np.zeros(3, dtype=np.int64)})
-    reports = np.array([released_codes(table, allocation)["x"] for _ in range(4000)])
+    reports = np.array([released_codes(table, allocation)["x"] for _ in range(1000)])
     changed = np.count_nonzero(reports, axis=0)
-    assert_binomial(changed, 4000, np.full(3, allocation["x"].other_probability))
+    assert_binomial(changed, 1000, np.full(3, allocation["x"].other_probability))

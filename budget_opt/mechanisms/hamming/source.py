@@ -35,8 +35,16 @@ MOST_IN_BETWEEN = 14
 
 
 def fraction_of(number: Number) -> Fraction:
-    """A fraction as it is, and a float as the decimal of its shortest text (DESIGN 2.7)."""
-    return number if isinstance(number, Fraction) else exact(number)
+    """A fraction as it is, and another finite number as the decimal of its double's text (DESIGN 2.7).
+
+    Raises InputError for anything else.
+    """
+    if isinstance(number, Fraction):
+        return number
+    try:
+        return exact(number)
+    except (TypeError, ValueError, OverflowError):  # no number, NaN, infinity
+        raise InputError(f"number: is {number!r}, must be finite. Give a float or a Fraction") from None
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,14 +106,22 @@ class Source:
     def between(cls, lower: Sequence[Number], upper: Sequence[Number]) -> Self:
         """All distributions with lower_i <= P_i <= upper_i, as intervals of confidence give them.
 
-        At most 14 categories. Raises InputError where there is no such distribution.
+        At most 14 categories. Limits below 0 or above 1 mean 0 and 1. Raises InputError where there is no
+        such distribution.
         """
-        low, high = [fraction_of(x) for x in lower], [fraction_of(x) for x in upper]
+        low = [max(Fraction(0), fraction_of(x)) for x in lower]
+        high = [min(Fraction(1), fraction_of(x)) for x in upper]
         if len(low) != len(high) or not 2 <= len(low) <= MOST_IN_BETWEEN:
             raise InputError(
                 f"between: has {len(low)} lower and {len(high)} upper limits; needs one of each for every "
                 f"category, for 2 to {MOST_IN_BETWEEN} categories"
             )
+        for code, (least, most) in enumerate(zip(low, high, strict=True)):
+            if least > most:
+                raise InputError(
+                    f"between: category {code} has the lower limit {float(least):.6g} above the upper one, "
+                    f"{float(most):.6g}. State the lower one first"
+                )
         found = tuple(dict.fromkeys(_corners(low, high)))
         if not found:
             raise InputError(
@@ -170,5 +186,5 @@ def _corners(low: Sequence[Fraction], high: Sequence[Fraction]) -> Iterator[Dist
         others = [(a, b) for i, (a, b) in enumerate(zip(low, high, strict=True)) if i != free]
         for chosen in product(*others):
             share = 1 - sum(chosen, Fraction(0))
-            if low[free] <= share <= high[free] and share >= 0 and min(chosen) >= 0:
+            if low[free] <= share <= high[free]:
                 yield (*chosen[:free], share, *chosen[free:])

@@ -142,13 +142,17 @@ def width(value: Any) -> int:
         raise UnfitError(
             "must be null, or have the fields bits and q (or counts) alone", "The file is damaged"
         )
-    bits = value["bits"]
-    if isinstance(bits, bool) or not isinstance(bits, int) or bits not in WIDTHS:
-        raise UnfitError(f"must have bits of {', '.join(map(str, WIDTHS))}", "The file is damaged")
     counts = [value["q"]] if "q" in value else items(value["counts"])
     if not all(isinstance(count, str) and _COUNT.fullmatch(count) for count in counts):
         raise UnfitError("must have q or counts as texts of positive integers", "The file is damaged")
-    return bits
+    return _bits(value["bits"])
+
+
+def _bits(value: Any) -> int:
+    """A width of words: 32.0 and True are none."""
+    if type(value) is not int or value not in WIDTHS:
+        raise UnfitError(f"must have bits of {', '.join(map(str, WIDTHS))}", "The file is damaged")
+    return value
 
 
 def stated_matrix(value: Any) -> MatrixSampler:
@@ -158,11 +162,10 @@ def stated_matrix(value: Any) -> MatrixSampler:
         raise UnfitError("must be null, or have the fields bits and rows alone", damaged)
     rows = [items(row) for row in items(value["rows"])]
     texts = [count for row in rows for count in row]
-    if isinstance(value["bits"], bool) or not all(
-        isinstance(count, str) and (count == "0" or _COUNT.fullmatch(count)) for count in texts
-    ):
+    if not all(isinstance(count, str) and (count == "0" or _COUNT.fullmatch(count)) for count in texts):
         raise UnfitError("must have rows of texts of integers >= 0", damaged)
+    bits = _bits(value["bits"])
     try:
-        return MatrixSampler(value["bits"], tuple(tuple(map(int, row)) for row in rows))
-    except (TypeError, ValueError) as why:
+        return MatrixSampler(bits, tuple(tuple(map(int, row)) for row in rows))
+    except ValueError as why:
         raise UnfitError(f"is no matrix: {why}", damaged) from None
