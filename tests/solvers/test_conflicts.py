@@ -43,7 +43,7 @@ def _explained(seeds: range) -> list[tuple[Arrays, Explanation]]:
     for seed in seeds:
         arrays = crowded_problem(seed)
         try:
-            solve(arrays, Settings(solver="interior point"))
+            solve(arrays, Settings(solver="interior point", explanation_limit=0.0))
         except InfeasibleError:
             found.append((arrays, explain(arrays, SECONDS)))
         except NotSolvedError:
@@ -54,7 +54,7 @@ def _explained(seeds: range) -> list[tuple[Arrays, Explanation]]:
     return found
 
 
-@pytest.mark.parametrize("start", [0, *(pytest.param(start, marks=pytest.mark.slow) for start in (8, 16))])
+@pytest.mark.parametrize("start", [0, pytest.param(8, marks=pytest.mark.slow)])
 def test_a_conflict_is_impossible_and_every_subset_of_it_is_possible(start: int) -> None:
     for arrays, found in _explained(range(start, start + 8)):
         members = set(found.members)
@@ -64,7 +64,7 @@ def test_a_conflict_is_impossible_and_every_subset_of_it_is_possible(start: int)
             assert margin_by_cvxpy(arrays, members - {one}) > -UNCLEAR, (one, members)
 
 
-@pytest.mark.parametrize("start", [100, pytest.param(104, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("start", [100, 116])
 def test_no_fewer_floors_and_ceilings_can_be_given_up(start: int) -> None:
     for arrays, found in _explained(range(start, start + 4)):
         kept, given = constraints_of(arrays), found.given_up.wishes

@@ -58,7 +58,7 @@ def test_alike_attributes_meet_a_ceiling_alike() -> None:
 
 
 @given(seed=st.integers(0, 10**6), objective=st.sampled_from(CONVEX))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_identical_attributes_get_the_same_epsilon(seed: int, objective: Objective) -> None:
     rng = np.random.default_rng(seed)
     pairs = [[0, 2], [1, 2], [0, 3], [1, 3], [2, 3]]
@@ -86,7 +86,7 @@ def permuted(arrays: Arrays, order: FloatArray) -> Arrays:
 
 
 @given(seed=st.integers(0, 10**6), objective=st.sampled_from(CONVEX))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_permuting_attributes_permutes_the_answer(seed: int, objective: Objective) -> None:
     arrays = random_problem(seed, objective)
     order = np.random.default_rng(seed).permutation(arrays.blocks)
@@ -101,7 +101,7 @@ def test_repeated_solves_agree_to_the_last_bit() -> None:
 
 
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_no_optimal_split_has_a_smaller_sum_of_squares(seed: int) -> None:
     """Random splits between the answer and others that stay optimal: none is less in squares."""
     rng = np.random.default_rng(seed)

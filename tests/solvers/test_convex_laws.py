@@ -26,7 +26,7 @@ def optimum(arrays: Arrays) -> float:
 
 
 @given(seed=seeds, objective=st.sampled_from(CONVEX), factor=st.sampled_from([1e-9, 0.3, 7.0, 1e8]))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_weights_scale_the_variance_and_leave_the_other_objectives(
     seed: int, objective: Objective, factor: float
 ) -> None:
@@ -37,7 +37,7 @@ def test_weights_scale_the_variance_and_leave_the_other_objectives(
 
 
 @given(seed=seeds, objective=st.sampled_from(CONVEX))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_a_moment_stated_twice_with_half_the_weight_changes_nothing(seed: int, objective: Objective) -> None:
     arrays = random_problem(seed, objective)
     doubled: dict[str, Any] = {
@@ -58,7 +58,7 @@ def _larger(arrays: Arrays) -> Arrays:
 
 
 @given(seed=seeds, objective=st.sampled_from(CONVEX))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_larger_budgets_and_dropped_floors_never_hurt(seed: int, objective: Objective) -> None:
     arrays = random_problem(seed, objective)
     sign = -1.0 if objective in MINIMIZED else 1.0

@@ -26,7 +26,7 @@ CONVEX: list[Objective] = ["geometric_mean", "max_min", "min_epsilon", "min_vari
 
 
 @given(seed=st.integers(0, 10**6), objective=st.sampled_from(CONVEX))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_every_random_problem_is_solved_inside_its_constraints_and_certified(
     seed: int, objective: Objective
 ) -> None:
@@ -39,17 +39,8 @@ def test_every_random_problem_is_solved_inside_its_constraints_and_certified(
     assert found.certificate.value == pytest.approx(value(arrays, found.epsilon), rel=1e-14)
 
 
-@pytest.mark.slow
-def test_300_random_problems_are_solved_inside_their_constraints_and_certified() -> None:
-    for seed in range(300):
-        arrays = random_problem(seed, CONVEX[seed % 4])
-        found = solve(arrays)
-        assert broken(arrays, found.epsilon) == [], seed
-        assert found.certificate.relative_gap <= 1e-8, seed
-
-
 @given(seed=st.integers(0, 10**6), objective=st.sampled_from(CONVEX))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_no_feasible_split_is_better_and_the_split_alone_proves_it(seed: int, objective: Objective) -> None:
     arrays = random_problem(seed, objective)
     found = solve(arrays)

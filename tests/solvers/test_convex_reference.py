@@ -19,7 +19,7 @@ REFERENCE = Settings(solver="cvxpy")
 
 
 @given(seed=st.integers(0, 10**6), objective=st.sampled_from(CONVEX), ceilings=st.booleans())
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_each_method_s_bound_holds_for_the_other_s_split(
     seed: int, objective: Objective, ceilings: bool
 ) -> None:

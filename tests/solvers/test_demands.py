@@ -68,9 +68,9 @@ Solved = tuple[Demands, FloatArray, float, Pressures]
 
 @cache
 def verdicts() -> tuple[list[Solved], list[tuple[Demands, ImpossibleDemandsError]]]:
-    """100 random demands: those with a split, its bound and multipliers; and those without."""
+    """50 random demands: those with a split, its bound and multipliers; and those without."""
     found, impossible = [], []
-    for seed in range(100):
+    for seed in range(50):
         demands = random_demands(seed)
         try:
             answer = least_total(demands)
@@ -88,7 +88,7 @@ def solved() -> list[Solved]:
 @pytest.mark.slow
 def test_the_gap_is_proved_and_the_split_meets_every_demand() -> None:
     """To 1e-8, but where an attribute is all but forced to its upper bound: there rounding is priced high."""
-    assert len(solved()) > 80
+    assert len(solved()) > 40
     gaps = []
     for demands, epsilon, bound, _ in solved():
         spent = float(np.sum(epsilon))
@@ -120,12 +120,12 @@ def test_no_split_that_meets_the_demands_spends_less_than_the_bound_of_any_multi
             if meets(demands, moved):
                 tried += 1
                 assert max(bounds) <= np.sum(moved)
-    assert tried > 150
+    assert tried > 75
 
 
 def test_an_impossible_verdict_is_proved_by_its_multipliers_and_no_split_refutes_it() -> None:
     impossible = verdicts()[1]
-    assert len(impossible) > 3
+    assert len(impossible) > 2
     for demands, failure in impossible:
         assert failure.bound > 0
         assert failure.bound == np.inf or least_total_bound(demands, failure.pressures, cost=0.0) > 0
@@ -135,7 +135,7 @@ def test_an_impossible_verdict_is_proved_by_its_multipliers_and_no_split_refutes
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.integers(0, 10**6), st.floats(1e-3, 2))
 def test_a_looser_demand_never_needs_more(seed: int, looser: float) -> None:
     demands = random_demands(seed, limited=False)
@@ -176,7 +176,7 @@ def judged_by_cvxpy(demands: Demands) -> float:
 def test_clarabel_finds_the_same_least_total() -> None:
     """Where its own status is "optimal" and totals are not so small that its absolute 1e-8 is everything."""
     agreed = 0
-    for demands, epsilon, _, _ in solved()[:50]:
+    for demands, epsilon, _, _ in solved():
         spent = float(np.sum(epsilon))
         value = judged_by_cvxpy(demands)
         if np.isnan(value) or spent < 0.1:
@@ -187,7 +187,7 @@ def test_clarabel_finds_the_same_least_total() -> None:
 
 
 def test_floors_alone_give_the_least_total_of_the_native_method() -> None:
-    for seed in range(20):
+    for seed in range(10):
         demands = random_demands(seed, limited=False)
         floors = np.maximum(demands.arrays.log_floor, -0.5 * np.maximum(demands.log_limit, 1e-3))
         arrays = replace(demands.arrays, log_floor=floors)
@@ -225,7 +225,7 @@ def test_an_attribute_that_cannot_be_released_makes_its_demand_impossible() -> N
     assert caught.value.bound == np.inf
 
 
-@settings(max_examples=40)
+@settings(max_examples=12)
 @given(st.floats(-12, 2.2), st.floats(-3, 3), st.floats(-3, 3), st.integers(2, 10**6))
 def test_one_attribute_alone_gets_just_what_its_inflation_needs(
     log10: float, log_a: float, log_b: float, r: int

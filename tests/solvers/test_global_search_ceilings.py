@@ -16,7 +16,7 @@ from budget_opt.solvers.global_search.root import first_batch
 from budget_opt.solvers.table import solve
 from tests.solvers.random_problems import broken, random_problem
 
-CLOSED = [12, 13, 33, 36, 38]
+CLOSED = [13, 36]
 """Left with gaps of 0.8 % to a factor of 500,000 where the only ceilings' rows are chords of log lambda."""
 
 
@@ -30,8 +30,8 @@ def test_searches_under_ceilings_close(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [36, 38])
-def test_a_box_that_holds_the_optimum_is_never_dropped(seed: int) -> None:
+def test_a_box_that_holds_the_optimum_is_never_dropped() -> None:
+    seed = 38
     arrays = random_problem(seed, "weighted_sum", ceilings=True)
     question, rng = Question.of(arrays), np.random.default_rng(seed)
     found = solve(arrays, Settings(gap=1e-6))

@@ -45,8 +45,14 @@ def points_in(question, rng, count=400):
     return np.clip(share * question.caps[0], question.lower, question.upper)
 
 
-@pytest.mark.parametrize("given", [{}, FLOORED, GROUPED], ids=["total", "floor", "group"])
-@pytest.mark.parametrize("at", [3.0, *(pytest.param(at, marks=pytest.mark.slow) for at in (4.4, 7.0))])
+@pytest.mark.parametrize(
+    ("at", "given"),
+    [
+        pytest.param(3.0, {}, id="total"),
+        pytest.param(4.4, FLOORED, id="floor", marks=pytest.mark.slow),
+        pytest.param(7.0, GROUPED, id="group", marks=pytest.mark.slow),
+    ],
+)
 def test_a_guided_search_proves_what_a_search_of_its_own_proves(given, at):
     guide = guide_of(4.0, **given)
     assert guide.knows
@@ -58,10 +64,9 @@ def test_a_guided_search_proves_what_a_search_of_its_own_proves(given, at):
     assert search.bound <= search.incumbent.value * (1 + GAP)
 
 
-@pytest.mark.parametrize("at", [3.0, 4.4, 7.0])
-def test_every_good_split_is_in_a_box_that_the_walk_left_open(at):
+def test_every_good_split_is_in_a_box_that_the_walk_left_open():
     # the cut is so low that nothing but constraints and order may end a box
-    search = search_of(at)
+    search = search_of(7.0)
     search.incumbent.best.value *= 0.7
     walk = together.Running([search], [walked(search, guide_of(4.0))], lambda _: None)
     walk.go_on(0)

@@ -1,6 +1,7 @@
 """Starts and neighbours only help: the answer is as good, the bound holds, and nonsense does no harm."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -48,25 +49,32 @@ NONSENSE = {
 EVERY = [start for starts in NONSENSE.values() for start in starts]
 
 
+KINDS = {"total": {}, "floor": FLOORED, "group": GROUPED, "ceiling": CAPPED}
+
+
+@cache
+def without_a_start(name):
+    """The answer of a solve of its own."""
+    return solve(drawn(0, 4.0, **KINDS[name]), ASKED)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("starts", "given"),
-    [(starts, {}) for starts in NONSENSE.values()] + [(EVERY, given) for given in (FLOORED, GROUPED, CAPPED)],
+    ("starts", "name"),
+    [(starts, "total") for starts in NONSENSE.values()] + [(EVERY, name) for name in [*KINDS][1:]],
     ids=[*NONSENSE, "all under a floor", "all under a group", "all under a ceiling"],
 )
-def test_no_start_makes_an_answer_worse_than_its_gap(starts, given):
-    arrays = drawn(0, 4.0, **given)
-    cold, warm = solve(arrays, ASKED), solve(arrays, ASKED, starts=starts)
+def test_no_start_makes_an_answer_worse_than_its_gap(starts, name):
+    arrays = drawn(0, 4.0, **KINDS[name])
+    cold, warm = without_a_start(name), solve(arrays, ASKED, starts=starts)
     assert broken(arrays, warm.epsilon) == []
     assert warm.status == "optimal"
     assert warm.certificate.value >= cold.certificate.value * (1 - GAP)
     assert warm.certificate.bound >= cold.certificate.value * (1 - 1e-12)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_optimum_nearby_is_a_start_as_good_as_many(seed):
-    near = solve(drawn(seed, 4.0), ASKED).epsilon
-    arrays = drawn(seed, 4.4)
+def test_the_optimum_nearby_is_a_start_as_good_as_many():
+    near, arrays = without_a_start("total").epsilon, drawn(0, 4.4)
     cold, warm = solve(arrays, ASKED), solve(arrays, ASKED, starts=[near])
     assert math.isclose(warm.certificate.value, cold.certificate.value, rel_tol=GAP)
     assert warm.certificate.relative_gap <= GAP
@@ -75,12 +83,12 @@ def test_the_optimum_nearby_is_a_start_as_good_as_many(seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("given", [{}, FLOORED, GROUPED, CAPPED], ids=["total", "floor", "group", "ceiling"])
 def test_a_series_proves_for_every_total_what_a_search_of_its_own_proves(given):
-    totals = [3.5, 4.0, 6.0]
+    totals = [3.5, 6.0]
     series = [drawn(1, total, **given) for total in totals]
     asked = Settings(gap=2e-2) if given is CAPPED else ASKED  # ceilings take long to prove
     ended = []
     told = solve_series(series, asked, Clock(None), lambda k, _v, _b, end: ended.append(k) if end else None)
-    assert sorted(ended) == [0, 1, 2]
+    assert sorted(ended) == [0, 1]
     for arrays, in_step in zip(series, told, strict=True):
         alone = solve(arrays, asked)
         proved = in_step.certificate
@@ -133,9 +141,9 @@ def started(total, **given):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("given", [{}, GROUPED, CAPPED], ids=["total", "group", "ceiling"])
+@pytest.mark.parametrize("given", [GROUPED, CAPPED], ids=["group", "ceiling"])
 def test_boxes_side_by_side_are_bounded_as_they_are_alone(given):
-    searches, roots = zip(*(started(total, **given) for total in (3.0, 7.0, 4.0)), strict=True)
+    searches, roots = zip(*(started(total, **given) for total in (3.0, 7.0)), strict=True)
     shares = together.side_by_side(searches, roots, 10)
     for search, root, share in zip(searches, roots, shares, strict=True):
         alone = bounded(search.question, root, search.cut, 10)
@@ -163,10 +171,10 @@ def test_ctrl_c_ends_a_solve_with_an_honest_answer_that_says_so():
     assert not solve(drawn(0, 4.0), ASKED).interrupted
 
 
-@pytest.mark.parametrize("given", [{}, FLOORED, GROUPED, CAPPED], ids=["total", "floor", "group", "ceiling"])
-def test_a_quick_split_keeps_everything_and_its_bound_holds(given):
-    arrays = drawn(3, 4.0, **given)
-    quick, best = solve_quickly(arrays, [np.full(6, 4.0 / 6)], steps=3), solve(arrays, ASKED)
+@pytest.mark.parametrize("name", ["total", "ceiling"])
+def test_a_quick_split_keeps_everything_and_its_bound_holds(name):
+    arrays = drawn(0, 4.0, **KINDS[name])
+    quick, best = solve_quickly(arrays, [np.full(6, 4.0 / 6)], steps=3), without_a_start(name)
     assert broken(arrays, quick.epsilon) == []
     assert quick.certificate.value >= 0.95 * best.certificate.value
     assert quick.certificate.bound >= best.certificate.value

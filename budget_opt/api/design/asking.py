@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from budget_opt.api.arguments import require, require_gap, require_number, require_sums
+from budget_opt.api.arguments import require, require_gap, require_number
 from budget_opt.errors import InputError, ProblemError
 from budget_opt.estimators.strengths.result import Strengths
 from budget_opt.model.problem import Problem
@@ -48,9 +48,11 @@ class Asked:
         }
         count = math.prod(len(of_one) for of_one in options.values())
         if count > MOST_GROUPINGS:
+            each = " x ".join(f"{len(of_one)} of {name}" for name, of_one in options.items())
             raise InputError(
-                f"groupings: {count:,} combinations of candidates and the declared categories, and "
-                f"{MOST_GROUPINGS} are tried at most. Give fewer candidates, or choose some with grouping."
+                f"groupings: {count:,} combinations ({each}, the declared categories among them), and "
+                f"{MOST_GROUPINGS} are tried at most. Give fewer candidates; or take groupings off some "
+                "attributes, design, keep what is chosen, and let those choose next (no bound holds for all)."
             )
         found = []
         for combination in itertools.product(*options.values()):
@@ -79,7 +81,14 @@ def asked(
 ) -> Asked:
     """The arguments, each within its range; raises `InputError`."""
     require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
-    require_sums(problem, "design")
+    if problem.total_delta > 0:
+        raise InputError(
+            f"total_delta: is {problem.total_delta!r}, and no bound over all partitions is known for it: how "
+            "far the epsilons may sum to depends on the partition. Design with the sum, and solve what it "
+            "chose with the delta: bo.solve(bo.design(problem.with_fields(total_delta=0)).problem."
+            f"with_fields(total_delta={problem.total_delta!r})). A split whose sum keeps the total keeps it "
+            "with every delta."
+        )
     known = [one.name for one in problem.attributes if one.source is not None]
     if known:
         raise InputError(
@@ -96,6 +105,14 @@ def asked(
             raise InputError(f"n: is {n!r}, must be a number of records, at least 1.")
     cells = _cells(problem, max_cells)
     return Asked(problem, cells, require_gap(gap), time_limit, _pairs(problem, dependence), n)
+
+
+def require_listener(progress: object) -> None:
+    """Raise `InputError` unless `progress` can be called, or is None."""
+    if progress is not None and not callable(progress):
+        raise InputError(
+            f"progress: is a {type(progress).__name__}, must be a function that takes a Report, or None."
+        )
 
 
 def _cells(problem: Problem, given: object) -> int:

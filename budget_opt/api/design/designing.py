@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Literal
 from budget_opt.allocation import Allocation
 from budget_opt.api.design import losses
 from budget_opt.api.design.alternatives import Split, as_alternative, best_split, even_split, groupings_of
-from budget_opt.api.design.asking import Asked, Dependence, asked, dependence_of, stated_partition
+from budget_opt.api.design.asking import (
+    Asked,
+    Dependence,
+    asked,
+    dependence_of,
+    require_listener,
+    stated_partition,
+)
 from budget_opt.api.design.result import ALONE, CHOSEN, CHOSEN_EVEN, DEPENDENCE, EVEN, STATED, Design
 from budget_opt.api.design.searching import Searched, searched
 from budget_opt.api.design.splitting import Terms
@@ -77,6 +84,7 @@ def design(  # noqa: PLR0913, PLR0917 (each a word that users type)
     or more than 64 combinations of groupings.
     """
     question = asked(problem, max_cells, gap, time_limit, dependence, n)
+    require_listener(progress)
     clock = Clock(question.time_limit)
     limit = None if question.time_limit is None else _SEARCH * question.time_limit
     found = searched(question, Clock(limit), progress)

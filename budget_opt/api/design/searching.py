@@ -11,12 +11,13 @@ from budget_opt.api.design.asking import Asked, dependence_of, stated_partition
 from budget_opt.api.design.considered import Considered, considered
 from budget_opt.certificate.convex import in_objective_unit
 from budget_opt.errors import Infeasibility, InfeasibleError, NotSolvedError
+from budget_opt.model.arrays import MINIMIZED
 from budget_opt.model.groupings.grouping import Grouping
 from budget_opt.model.objectives import relative_gap
 from budget_opt.model.problem import Problem
 from budget_opt.model.values import LARGEST_EPSILON
 from budget_opt.solvers.answer import Callback, Clock, Report
-from budget_opt.solvers.conflicts.rounding import rounded_up
+from budget_opt.solvers.conflicts.rounding import rounded_down, rounded_up
 from budget_opt.solvers.partitions.choice import Choice, Partition
 from budget_opt.solvers.partitions.search import Found, PartitionSearch, Told
 from budget_opt.solvers.partitions.trivial import trivial_bound
@@ -160,14 +161,16 @@ def _nothing(asked: Asked, runs: Sequence[_Run], *, all_seen: bool) -> Infeasibl
     """
     total = asked.problem.total_epsilon
     needs = [(run.choice, run.need) for run in runs if run.need is not None]
-    if not needs:
-        return InfeasibleError(
-            "every combination of groupings leaves less of a moment than its floor asks for. Lower the "
-            "floor, or give finer groupings."
-        )
     choice, need = max(needs, key=lambda pair: pair[1].best.score)
     bound, least = -max(one.bound for _, one in needs), -need.best.score
     within = f"no partition into clusters of at most {asked.max_cells} joint categories"
+    if total is not None and least <= total:
+        kind = asked.problem.objective
+        worst = "infinite" if kind in MINIMIZED else "0"
+        return NotSolvedError(
+            f"total_epsilon: {total:.12g} is enough for all floors, ceilings, pins, bounds and groups, and "
+            f"no split was found whose {kind} a number can tell from {worst}. Raise total_epsilon."
+        )
     if all_seen and all(run.found.bound == _NO_SPLIT for run in runs):
         if math.isinf(least) or total is None:
             return InfeasibleError(
@@ -193,7 +196,7 @@ def _too_little(
     return InfeasibleError(
         f"{within} meets the floors, pins and bounds within the total epsilon of {total:.12g}.\n"
         f"  The one that needs least of those found needs {enough:g}, {how}; none needs less than "
-        f"{bound:.6g}, which is proved.\n"
+        f"{rounded_down(bound, 6):g}, which is proved.\n"
         f"  Raise total_epsilon to {enough:g}, allow larger clusters (max_cells), or lower a floor.",
         Infeasibility(total=total, least_total=enough, least_total_bound=bound),
     )

@@ -174,9 +174,15 @@ class PartitionSearch:
         if self.choice.objective != "weighted_sum":
             return ()
         try:
-            return tuple([int(i) for i in one] for one in classes(self.choice.arrays(self.choice.alone)))
+            found = classes(self.choice.arrays(self.choice.alone))
         except ProblemError:
             return ()
+        # a minimum stays what it is in a cluster, and what a distortion needs grows with its categories
+        least = [attribute.least_retention for attribute in self.choice.problem.attributes]
+        parts = [
+            [int(i) for i in one if least[i] == need] for one in found for need in {least[i] for i in one}
+        ]
+        return tuple(part for part in parts if len(part) > 1)
 
     def _covered(self, catalogue: Blocks) -> float:
         """The best cover by prices: of the best partitions, and for convex objectives those of all."""
@@ -280,5 +286,6 @@ def _enough(search: PartitionSearch) -> float:
     best = search.to_beat
     if not math.isfinite(best):
         return best
-    share = search.gap * (abs(best) if search.choice.objective == "min_epsilon" else 1.0)
+    of_sum = search.choice.objective == "min_epsilon"  # whose score is no logarithm
+    share = search.gap * abs(best) if of_sum else math.log1p(search.gap)
     return best + 0.99 * share

@@ -60,10 +60,13 @@ class SummedPrices:
         return found
 
     def score(self, worth: FloatArray) -> FloatArray:
-        """As `prices.Prices.score`: the logarithm."""
-        total = (self.constant + worth) * (1.0 + _ROUNDING)
+        """As `prices.Prices.score`: the logarithm; -inf where lower bounds leave a sum below 0, so no split.
+
+        Worths below 0 are prices of lower bounds, which sum to at most the constant where there is a split.
+        """
+        total = self.constant + worth + _ROUNDING * (self.constant + np.abs(worth))
         with np.errstate(divide="ignore"):
-            logarithm: FloatArray = np.log(total)
+            logarithm: FloatArray = np.log(np.maximum(total, 0.0))
         return logarithm
 
     def _terms(self, blocks: Blocks) -> tuple[FloatArray, FloatArray]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +16,9 @@ from budget_opt.errors import InfeasibleError, InputError
 from budget_opt.mechanisms.exact import exact
 from budget_opt.model.arrays import MINIMIZED, Objective
 from budget_opt.model.values import MAX_CELLS
+from budget_opt.solvers.answer import Settings
 from budget_opt.solvers.partitions import search
+from budget_opt.solvers.table import solve
 from tests.solvers.partitions.designs import attained, best_of_all, clustered, random_design
 
 CONVEX: tuple[Objective, ...] = ("geometric_mean", "max_min", "min_epsilon", "min_variance")
@@ -66,9 +67,9 @@ def equals_brute_force(problem: bo.Problem) -> None:
         assert design.bound >= expected * (1 - 1e-7)
 
 
-@pytest.mark.parametrize(("objective", "seed"), [*itertools.product(CONVEX, (30, 32))])
-def test_the_design_equals_the_best_of_all_partitions(objective: Objective, seed: int) -> None:
-    equals_brute_force(random_design(seed, 4, objective))
+@pytest.mark.parametrize("objective", CONVEX)
+def test_the_design_equals_the_best_of_all_partitions(objective: Objective) -> None:
+    equals_brute_force(random_design(32, 4, objective))
 
 
 def test_the_design_of_a_weighted_sum_equals_the_best_of_all_partitions() -> None:
@@ -76,9 +77,7 @@ def test_the_design_of_a_weighted_sum_equals_the_best_of_all_partitions() -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("objective", "size"), [*((one, 6) for one in CONVEX), *(("weighted_sum", n) for n in (4, 5))]
-)
+@pytest.mark.parametrize(("objective", "size"), [*((one, 5) for one in CONVEX), ("weighted_sum", 4)])
 def test_the_design_of_more_attributes_equals_the_best_of_all_partitions(
     objective: Objective, size: int
 ) -> None:
@@ -86,8 +85,7 @@ def test_the_design_of_more_attributes_equals_the_best_of_all_partitions(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("objective", ["geometric_mean", "min_variance"])
-def test_the_design_of_seven_attributes_equals_the_best_of_877_partitions(objective: Objective) -> None:
+def test_the_design_of_seven_attributes_equals_the_best_of_877_partitions() -> None:
     names = [f"x{i}" for i in range(7)]
     problem = bo.Problem(
         attributes=[bo.Attribute(name, categories=2 + i % 3) for i, name in enumerate(names)],
@@ -97,7 +95,7 @@ def test_the_design_of_seven_attributes_equals_the_best_of_877_partitions(object
             if i % 2 == 0
         ],
         total_epsilon=5.0,
-        objective=objective,
+        objective="geometric_mean",
         clusters="auto",
         max_cells=10_000,
     )
@@ -136,7 +134,7 @@ def test_the_answer_is_the_same_every_time() -> None:
 
 
 def test_a_bound_holds_where_the_partitions_are_too_many_to_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = random_design(32, 5, "max_min")
+    problem = random_design(32, 4, "max_min")
     best = bo.design(problem)
     monkeypatch.setattr(search, "MOST_LISTED", 3)
     covered = bo.design(problem)
@@ -206,7 +204,7 @@ def test_an_impossible_wish_is_explained_with_a_total_that_would_do() -> None:
     assert all(moment.keeps_floor for moment in enough.allocation.moments)
     for one in clustered(problem.with_fields(max_cells=64).with_total(why.least_total_bound * 0.999)):
         with pytest.raises(InfeasibleError):
-            bo.solve(one)
+            solve(one.arrays, Settings(explanation_limit=0.0))
 
 
 def test_an_impossible_wish_that_no_total_meets_is_said_to_be_one() -> None:
@@ -331,24 +329,6 @@ def test_merged_bins_are_named_by_the_bins_that_are_released() -> None:
     assert "age in coarser categories: [0, 10), [10, 20]" in told
     assert "retention (with merging) of" in told
     assert "80.0 % of its score's variance" in told
-
-
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: bo.design(survey(total_delta=1e-6)), "total_delta"),
-        (lambda: bo.design(survey(), max_cells=3), "max_cells"),
-        (lambda: bo.design(survey(), time_limit=-1.0), "time_limit"),
-        (lambda: bo.design(survey(), gap=2.0), "gap"),
-        (lambda: bo.design(survey(), n=0), "n: "),
-        (lambda: bo.design(survey(), dependence={("smoker", "nobody"): 1.0}), "dependence"),
-        (lambda: bo.design(survey(), dependence={("smoker", "age"): -1.0}), "dependence"),
-        (lambda: bo.design("problem.json"), "problem"),  # type: ignore[arg-type]
-    ],
-)
-def test_arguments_outside_their_range_are_refused_by_name(make: Callable[[], object], said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        make()
 
 
 def test_attributes_that_share_no_moment_may_be_worth_joining() -> None:
