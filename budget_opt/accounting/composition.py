@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -64,8 +65,12 @@ def epsilon_at(
     return epsilon_of(three_points(allocation, kept), delta, pure)
 
 
+@lru_cache(maxsize=64)
 def epsilon_of(points: tuple[ThreePoint, ...], delta: float, pure: float) -> Approximate:
-    """`epsilon_at` for losses; `pure` is their sum in nats, rounded up."""
+    """`epsilon_at` for losses; `pure` is their sum in nats, rounded up.
+
+    It is kept for a while: whoever looks at an allocation, verifies and reports it asks each time anew.
+    """
     if delta == 0 or not points:
         return Approximate(pure, delta, _sum_at_most(points), 0.0)
     step = grid_step(points)
@@ -111,9 +116,10 @@ def keeps_total(allocation: Allocation) -> bool:
 
 
 def zcdp(allocation: Allocation, names: Iterable[str] | None = None) -> float:
-    """rho of zero-concentrated differential privacy, the sum of the blocks' tight ones, rounded up.
+    """rho of zero-concentrated differential privacy, the sum of those of the blocks, rounded up.
 
-    `names` as in `sum_loss`. Raises `InputError` for an unknown or repeated name.
+    It is the tight one where every background is uniform, and else an upper bound (`loss`). `names` as in
+    `sum_loss`. Raises `InputError` for an unknown or repeated name.
     """
     return float_at_least(exact_sum(tight_rho(three_points(allocation, names))))
 

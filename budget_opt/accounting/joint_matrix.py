@@ -39,10 +39,15 @@ class ToldByMatrix:
 
     def largest_odds(self, possible: Sequence[int]) -> tuple[Fraction, int, int]:
         """The largest change of odds, of which value against which; two possible values at least."""
-        return max(
-            ((self._own(v, w) * self._beside(v, w), v, w) for v, w in permutations(possible, 2)),
-            key=lambda found: found[0],
-        )
+        columns = [column for column in self.rows.T if max(column)]
+        most = max(Fraction(max(column), min(column)) for column in columns)
+        best = Fraction(0), possible[0], possible[1]
+        for v, w in permutations(possible, 2):
+            beside = self._beside(v, w)
+            # what the own report does is looked at for the few pairs that can pass the best one
+            if beside * most > best[0] and (ratio := self._own(v, w) * beside) > best[0]:
+                best = ratio, v, w
+        return best
 
     def guess(self) -> float:
         """P(best guess is right) given all reports, rounded up."""
@@ -53,8 +58,16 @@ class ToldByMatrix:
         return float_at_least(Fraction(right, self.rows[0].sum() * self.beside.sum()))
 
     def _own(self, v: int, w: int) -> Fraction:
-        return max(Fraction(a, b) for a, b in zip(self.rows[v], self.rows[w], strict=True) if b)
+        return _largest_ratio(self.rows[v], self.rows[w])
 
     def _beside(self, v: int, w: int) -> Fraction:
-        among = zip(self.beside[v], self.beside[w], strict=True)
-        return max(Fraction(a, b) for a, b in among if b) * Fraction(self.weight[w], self.weight[v])
+        return _largest_ratio(self.beside[v], self.beside[w]) * Fraction(self.weight[w], self.weight[v])
+
+
+def _largest_ratio(ones: Whole, others: Whole) -> Fraction:
+    """Compared by products of whole numbers, which takes a tenth of the time of as many fractions."""
+    most, by = 0, 1
+    for one, other in zip(ones, others, strict=True):
+        if other and one * by > most * other:
+            most, by = one, other
+    return Fraction(most, by)

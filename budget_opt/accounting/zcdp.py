@@ -2,7 +2,8 @@
 
 A mechanism is rho-zCDP where the Renyi divergence D_alpha of any two neighbours is at most rho alpha for
 every alpha > 1, so the tight rho of one attribute is the supremum of D_alpha / alpha. Losses of independent
-attributes add up: rho is a separable cost (DESIGN 2.4).
+attributes add up: rho is a separable cost (DESIGN 2.4). For a block with another law, `loss` gives one of
+this form that dominates it, and so an upper bound of its rho.
 
 Letters: L = ln(t / o) the loss, t = P(report = truth), o = P(report = one given other), s = alpha - 1 > 0.
 With o exp(L) = t and t + (r - 1) o = 1 the generating function K = s D_alpha of the loss is free of

@@ -20,7 +20,7 @@ from budget_opt.tables.findings import Findings
 from budget_opt.tables.public import without_dictionary
 from budget_opt.tables.reading import encoded, encoders_for, open_table
 from budget_opt.tables.source import Source, listed, require_columns
-from budget_opt.verifier.public_values import PublicValues
+from budget_opt.verifier.public_values import PublicValues, public_in_moments
 from budget_opt.verifier.release import ReleaseJudge
 from budget_opt.verifier.release_report import ReleaseReport
 from budget_opt.verifier.report import EXPECTED, Check
@@ -35,8 +35,7 @@ def compare_tables(allocation: Allocation, original: Any, released: Any, false_a
     require_columns(allocation.released, originals)
     attributes = [a for a in allocation.attributes if a.name in reports.names and a.name in originals.names]
     public = [name for name in allocation.public if name in reports.names]
-    in_moments = {name for moment in allocation.moments for name in moment.attributes}
-    values = PublicValues(originals, [name for name in public if name in in_moments])
+    values = PublicValues(originals, [name for name in public_in_moments(allocation) if name in public])
     judge = ReleaseJudge(
         allocation,
         false_alarm=false_alarm,

@@ -31,6 +31,8 @@ import numpy as np
 from budget_opt.tables.counting import AnyCodes, IntArray
 from budget_opt.verifier.channels import BackgroundChannel, FloatArray, MatrixChannel
 
+_LEAST_SHARE = 2.0**-53
+
 
 class Evening:
     """Turns the reports of one column, batch by batch; the batches have no effect."""
@@ -50,9 +52,11 @@ class Evening:
         x, y = truth.astype(np.int64), report.astype(np.int64)
         begin, length = self._stretches.of(x, y)
         u = begin + self._rng.random(x.size) * length
-        turned = np.floor((u - self._kept) / (1.0 - self._kept) * (self._r - 1)).astype(np.int64) + 1
+        # where next to nothing is changed 1 - k may be no double above 0
+        share = (u - self._kept) / max(1.0 - self._kept, _LEAST_SHARE)
         # the last digits of u may pass either end
-        shift = np.where(u < self._kept, 0, np.clip(turned, 1, self._r - 1))
+        turned = np.clip(np.floor(share * (self._r - 1)), 0, self._r - 2).astype(np.int64) + 1
+        shift = np.where(u < self._kept, 0, turned)
         evened: AnyCodes = ((x + shift) % self._r).astype(report.dtype)
         return evened
 

@@ -26,7 +26,7 @@ from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.sampler import Sampler
 from budget_opt.mechanisms.samplers import AnySampler, any_sampler_as_stated
 from budget_opt.verifier.background_matrices import BackgroundMatrix
-from budget_opt.verifier.report import EXPECTED, Check
+from budget_opt.verifier.report import EXPECTED, Check, listed_figures
 from budget_opt.verifier.source_matrices import SourceMatrix, best_matrix_check
 
 _NAMED = 3
@@ -130,11 +130,31 @@ def kept_of(matrix: AnyMatrix) -> Fraction:
     return Fraction(0) if isinstance(matrix, SourceMatrix) else matrix.retention
 
 
+def size_checks(blocks: Iterable[AllocatedBlock]) -> Iterator[Check]:
+    """A failed check of every block whose integers are for another number of categories than it has.
+
+    What they make of its categories is then not what any check here is of.
+    """
+    for block in blocks:
+        if block.sampler is not None and block.sampler.cardinality != block.cardinality:
+            yield Check(
+                claim=f"the sampler of {block.name} is for all of its categories, and no others",
+                measured=block.sampler.cardinality,
+                limit=block.cardinality,
+                holds=False,
+                source="sampler integers",
+                name="sampler size",
+                word=EXPECTED,
+                about=block.names,
+            )
+
+
 def loss_checks(blocks: Iterable[AllocatedBlock], matrices: Matrices) -> Iterator[Check]:
-    """Every matrix is one, and its loss is at most the block's epsilon."""
+    """Every matrix is one of the block's categories, and its loss is at most the block's epsilon."""
     for block in blocks:
         name = block.name
         matrix = matrices[name]
+        yield from size_checks([block])
         yield Check(
             claim=f"matrix of {name}: {_POSSIBLE[isinstance(matrix, SourceMatrix)]}",
             measured=float(matrix.least),
@@ -219,8 +239,9 @@ def _figures_check(
     wrong = {name: pair for name, pair in figures.items() if pair[0] != pair[1]}
     return Check(
         claim=f"stated loss, retention and probabilities of {stating.name}",
-        measured=_listed({name: stated for name, (stated, _) in wrong.items()}) or f"{len(figures)} agree",
-        limit=_listed({name: exactly for name, (_, exactly) in wrong.items()}) or f"{len(figures)}",
+        measured=listed_figures({name: stated for name, (stated, _) in wrong.items()})
+        or f"{len(figures)} agree",
+        limit=listed_figures({name: exactly for name, (_, exactly) in wrong.items()}) or f"{len(figures)}",
         holds=not wrong,
         source="its matrix; loss rounded up, retention down"
         if whole is None
@@ -254,11 +275,7 @@ def _some_counts(sampler: BackgroundSampler, places: Sequence[int]) -> str:
 
 def _in_words(sampler: AnySampler | None) -> str:
     if isinstance(sampler, BackgroundSampler):
-        return f"{sampler.cardinality:,} counts"
+        return f"a count for each of {sampler.cardinality:,} categories"
     if isinstance(sampler, MatrixSampler):
         return f"{sampler.cardinality:,} rows of counts"
-    return "none" if sampler is None else str(sampler.q)
-
-
-def _listed(figures: dict[str, float | None]) -> str:
-    return ", ".join(f"{name} {value!r}" for name, value in figures.items())
+    return "none" if sampler is None else f"q {sampler.q}"

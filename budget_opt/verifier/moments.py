@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
 from budget_opt.allocation import AllocatedMoment, Allocation
@@ -14,7 +14,7 @@ from budget_opt.model.moments.differences import RELATIVE_ERROR
 from budget_opt.model.moments.moment import CrossMoment
 from budget_opt.model.problem import Problem
 from budget_opt.verifier.matrices import AnyMatrix, Matrices
-from budget_opt.verifier.report import ASSUMED, EXPECTED, PROVED, Check
+from budget_opt.verifier.report import ASSUMED, EXPECTED, PROVED, Check, listed_figures
 from budget_opt.verifier.source_matrices import SourceMatrix
 
 Retentions = tuple[Fraction, ...]
@@ -92,11 +92,16 @@ def stated_moment_checks(allocation: Allocation, retentions: Retentions) -> Iter
         members = allocation.question.attributes_in(moment.stated)
         basis = variance_basis(has_marginal[name] for name in members)
         touched = allocation.question.touched(members)
-        same = moment.exact_retention == kept and moment.variance_basis == basis
-        same = same and moment.touches_twice == (len(touched) < len(members))
-        same = same and moment.detail == allocation.question.detail_of(moment.stated)
-        if not same or not _agree(moment.variance_inflation, inflation):
-            wrong.append(_wrong_moment(moment, kept, inflation, basis))
+        figures: dict[str, tuple[object, object]] = {
+            "retention": (moment.exact_retention, kept),
+            "detail": (moment.detail, allocation.question.detail_of(moment.stated)),
+            "touches_twice": (moment.touches_twice, len(touched) < len(members)),
+            "variance_basis": (moment.variance_basis, basis),
+            "variance_inflation": (moment.variance_inflation, inflation),
+        }
+        other = {name: pair for name, pair in figures.items() if not _agree(*pair)}
+        if other:
+            wrong.append(_wrong_moment(moment, other))
     if wrong:
         yield from wrong
     elif retentions:
@@ -111,11 +116,12 @@ def stated_moment_checks(allocation: Allocation, retentions: Retentions) -> Iter
         )
 
 
-def _wrong_moment(moment: AllocatedMoment, kept: Fraction, inflation: float | None, basis: str) -> Check:
+def _wrong_moment(moment: AllocatedMoment, figures: Mapping[str, tuple[object, object]]) -> Check:
+    """The figures that are wrong, each as stated and as it must be."""
     return Check(
         claim=f"stated retention and variance inflation of {moment.label}",
-        measured=f"{moment.retention!r}, {moment.variance_inflation!r} by {moment.variance_basis}",
-        limit=f"{float_at_most(kept)!r}, {inflation!r} by {basis}",
+        measured=listed_figures({name: _shown(*pair) for name, pair in figures.items()}),
+        limit=listed_figures({name: _shown(*pair[::-1]) for name, pair in figures.items()}),
         holds=False,
         source="exact product of the matrices, rounded down",
         name="moment figures",
@@ -124,7 +130,16 @@ def _wrong_moment(moment: AllocatedMoment, kept: Fraction, inflation: float | No
     )
 
 
-def _agree(stated: float | None, computed: float | None) -> bool:
-    if stated is None or computed is None:
-        return stated is computed
-    return math.isclose(stated, computed, rel_tol=RELATIVE_ERROR)
+def _agree(stated: object, due: object) -> bool:
+    """Doubles to the digits that other machines give as well, all else exactly."""
+    if isinstance(stated, float) and isinstance(due, float):
+        return math.isclose(stated, due, rel_tol=RELATIVE_ERROR)
+    return stated == due
+
+
+def _shown(one: object, beside: object) -> object:
+    """A fraction as a double, unless that hides how it differs from what it stands beside."""
+    if isinstance(one, Fraction) and isinstance(beside, Fraction):
+        double = float_at_most(one)
+        return one if double == float_at_most(beside) else double
+    return one

@@ -15,7 +15,7 @@ from budget_opt.model.arrays import MINIMIZED, Arrays
 from budget_opt.model.moments.differences import differences
 from budget_opt.model.problem import Problem
 from budget_opt.verifier.refuting import better_split, split_text
-from budget_opt.verifier.report import EXPECTED, Check, Open
+from budget_opt.verifier.report import EXPECTED, Check, Open, listed_figures
 
 GAP = 1e-6
 """The relative gap that counts as optimal where nobody asks for another."""
@@ -33,11 +33,13 @@ def stated_outcome_checks(allocation: Allocation, gap: float) -> Iterator[Check]
     made = outcome_of(allocation.question, allocation.blocks, statement)
     # the hash of a certificate is the only thing here that the integers do not say
     known = {**vars(made), "certificate_sha256": outcome.certificate_sha256}
+    stated = vars(outcome)
+    wrong = [name for name, due in known.items() if differences(stated[name], due, f"objective.{name}")]
     yield Check(
         claim=f"stated {outcome.kind}: value, gap and status",
-        measured=outcome.value,
-        limit=made.value,
-        holds=not differences(vars(outcome), known, "objective"),
+        measured=listed_figures({name: stated[name] for name in wrong}) if wrong else outcome.value,
+        limit=listed_figures({name: known[name] for name in wrong}) if wrong else made.value,
+        holds=not wrong,
         source="recomputed from the sampler integers and the stated bound",
         name="outcome",
         word=EXPECTED,

@@ -44,8 +44,8 @@ def price_checks(allocation: Allocation, problem: Problem) -> tuple[list[Check],
     wrong = [
         Check(
             claim=f"price of {claim.name}",
-            measured=f"{claim.price.raising:.6g} on raising it, {claim.price.lowering:.6g} on lowering it",
-            limit=claim.stated,
+            measured=claim.stated,
+            limit=f"{claim.price.raising:.6g} on raising it, {claim.price.lowering:.6g} on lowering it",
             holds=False,
             source=_SOURCE,
             name="price",

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
+from budget_opt.allocation import Allocation
 from budget_opt.errors import DataError, InputError
 from budget_opt.model.labels import Label
 from budget_opt.model.values import LARGEST_NUMBER
@@ -25,18 +26,16 @@ from budget_opt.verifier.channels import Channel, FloatArray
 class PublicValues:
     """The values of these public columns of the originals.
 
-    `unusable` says why a column is none of the `channels`: too many values, or of a type that has none.
+    A column with too many values, or of a type that has none, is none of the `channels`.
     """
 
     def __init__(self, originals: Source, names: Iterable[str]) -> None:
         self._values = {name: PublicCategories(name) for name in names}
-        self.unusable: dict[str, str] = {}
         for batch in originals.batches(list(self._values)) if self._values else ():
             for name in list(self._values):
                 try:
                     self._values[name].codes(_as_categories(batch.column(name)))
                 except (DataError, InputError):
-                    self.unusable[name] = "it has too many values, or none that can be told apart"
                     del self._values[name]
         self.channels: Mapping[str, Channel] = {
             name: Channel(name, len(one.sorted()[0]), Fraction(0), _scores(one.sorted()[0]))
@@ -45,11 +44,57 @@ class PublicValues:
         self._places = {name: one.sorted()[1] for name, one in self._values.items()}
 
     def codes(self, batch: pa.RecordBatch) -> dict[str, AnyCodes]:
-        """The codes of these columns in a batch of the originals."""
-        return {
-            name: self._places[name][one.codes(_as_categories(batch.column(name)))]
-            for name, one in self._values.items()
-        }
+        """The codes of these columns in a batch of the originals; `DataError` for a value that is new."""
+        found: dict[str, AnyCodes] = {}
+        for name, one in self._values.items():
+            numbers, places = one.codes(_as_categories(batch.column(name))), self._places[name]
+            if numbers.size and int(numbers.max()) >= places.size:
+                raise _changed_meanwhile(name)
+            found[name] = places[numbers]
+        return found
+
+
+class PublicRows:
+    """The codes of public columns for as many rows of the originals at a time as are asked for, in order."""
+
+    def __init__(self, originals: Source, values: PublicValues) -> None:
+        self._values, names = values, list(values.channels)
+        self._batches = originals.batches(names) if names else iter(())
+        self._rest: pa.RecordBatch | None = None
+
+    @property
+    def channels(self) -> Mapping[str, Channel]:
+        """The columns, as channels that change nothing."""
+        return self._values.channels
+
+    def codes(self, rows: int) -> dict[str, AnyCodes]:
+        """Those of the next rows; raises `DataError` where there are no more."""
+        parts: dict[str, list[AnyCodes]] = {name: [np.empty(0, dtype=np.uint16)] for name in self.channels}
+        while rows and self.channels:
+            if self._rest is None or not self._rest.num_rows:
+                self._rest = next(self._batches, None)
+                if self._rest is None:
+                    raise _changed_meanwhile(next(iter(self.channels)))
+                continue
+            part = self._rest.slice(0, rows)
+            self._rest, rows = self._rest.slice(part.num_rows), rows - part.num_rows
+            for name, codes in self._values.codes(part).items():
+                parts[name].append(codes)
+        return {name: np.concatenate(found) for name, found in parts.items()}
+
+
+def public_in_moments(allocation: Allocation) -> list[str]:
+    """The public columns that take part in moments."""
+    wanted = {name for moment in allocation.moments for name in moment.attributes}
+    return [name for name in allocation.public if name in wanted]
+
+
+def _changed_meanwhile(name: str) -> DataError:
+    return DataError(
+        f"public column {name!r}: is not what it was a moment ago; the table was changed while it was read. "
+        "Let nobody write into it, and begin again.",
+        column=name,
+    )
 
 
 def _as_categories(column: pa.Array) -> pa.Array:

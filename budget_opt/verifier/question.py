@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import reprlib
+from collections.abc import Iterator, Mapping, Sequence
 
 from budget_opt.allocation import Allocation
 from budget_opt.mechanisms.exact import exact
 from budget_opt.model.problem import Problem
+from budget_opt.tables.source import listed
 from budget_opt.verifier.outcome import stated_bound
 from budget_opt.verifier.pricing import states_prices
 from budget_opt.verifier.report import EXPECTED, Check, Open
 
+_NAMED = 5
+"""Differences that are listed; of more their number."""
 _BOUNDS = ("epsilon", "epsilon_min", "epsilon_max", "distortion_max", "groupings")
 
 
@@ -21,13 +25,27 @@ def coherence_check(allocation: Allocation) -> Check:
     same = same and tuple(moment.stated for moment in allocation.moments) == question.moments
     return Check(
         claim="the results are those of the declared attributes and moments",
-        measured="same" if same else "different",
+        measured="same" if same else f"different: {_other_results(allocation)}",
         limit="same",
         holds=same,
         source="both parts of the allocation",
         name="coherence",
         word=EXPECTED,
     )
+
+
+def _other_results(allocation: Allocation) -> str:
+    """Names of what has other results than are declared, or in another order."""
+    question = allocation.question
+    blocks = {one.name: one.block for one in allocation.blocks}, {one.name: one for one in question.blocks}
+    moments = {one.label: one.stated for one in allocation.moments}, {m.label: m for m in question.moments}
+    other = [
+        name
+        for results, declared in (blocks, moments)
+        for name in dict.fromkeys((*results, *declared))
+        if results.get(name) != declared.get(name)
+    ]
+    return listed(other, _NAMED) if other else "their number or order"
 
 
 def question_checks(allocation: Allocation, problem: Problem) -> Iterator[Check]:
@@ -41,18 +59,36 @@ def question_checks(allocation: Allocation, problem: Problem) -> Iterator[Check]
         name="problem hash",
         word=EXPECTED,
     )
-    stated, asked = (_without_bounds(question) for question in (allocation.question, problem))
-    other = [name for name in dict.fromkeys((*stated, *asked)) if stated.get(name) != asked.get(name)]
+    other = list(_differing(_without_bounds(allocation.question), _without_bounds(problem)))
     yield Check(
         claim="the allocation states the problem's attributes, moments, groups and columns",
-        measured=f"different: {', '.join(other)}" if other else "same",
-        limit="same",
+        measured=_told([(path, stated) for path, stated, _ in other]) if other else "same",
+        limit=_told([(path, asked) for path, _, asked in other]) if other else "same",
         holds=not other,
         source="comparison of both files",
         name="question",
         word=EXPECTED,
     )
     yield from bound_of_attribute_checks(allocation, problem)
+
+
+def _told(differing: Sequence[tuple[str, object]]) -> str:
+    """The first few places of a document, and what it says there."""
+    more = f" and {len(differing) - _NAMED:,} more" if len(differing) > _NAMED else ""
+    return ", ".join(f"{path} {reprlib.repr(value)}" for path, value in differing[:_NAMED]) + more
+
+
+def _differing(one: object, other: object, path: str = "") -> Iterator[tuple[str, object, object]]:
+    """Where two documents differ, and what either says there; None where it says nothing."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for name in dict.fromkeys((*one, *other)):
+            where = f"{path}.{name}" if path else str(name)
+            yield from _differing(one.get(name), other.get(name), where)
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for i, both in enumerate(zip(one, other, strict=True)):
+            yield from _differing(*both, f"{path}[{i}]")
+    elif one != other:
+        yield path, one, other
 
 
 def bound_of_attribute_checks(allocation: Allocation, problem: Problem) -> Iterator[Check]:

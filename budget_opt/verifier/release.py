@@ -129,7 +129,8 @@ class ReleaseJudge:
             notes.append(f"not judged, a member is not released: {', '.join(self._left_out)}")
         if self._unseen:
             notes.append(
-                f"not judged, values of a public column are not read here: {', '.join(self._unseen)}"
+                "not judged, the values of a public column are too many, cannot be told apart, or were not "
+                f"given: {', '.join(self._unseen)}"
             )
         notes += [f"{name}: not judged, {why}" for name, why in not_judged.items()]
         if self._rows == 0:

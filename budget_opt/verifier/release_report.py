@@ -92,7 +92,7 @@ def transition_checks(
                 about=about,
             )
         yield Check(
-            claim=f"{one.name}: transition counts{'' if one.every_cell else ' by truth and by shift'}",
+            claim=f"{one.name}: transition counts{'' if one.every_cell else ', not of single cells'}",
             measured=one.least_tail,
             limit=f"above {one.alarm:.3g}",
             holds=one.counts_hold,

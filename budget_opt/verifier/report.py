@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -171,6 +171,11 @@ def _merged(checks: Iterable[Check]) -> Iterator[str]:
         else:
             source = common_source(alike)
             yield f"{alike[0].verdict}  {alike[0].claim}, and {len(alike) - 1:,} more like it ({source})"
+
+
+def listed_figures(figures: Mapping[str, object]) -> str:
+    """Figures by name, each as the shortest text that is read back as it is."""
+    return ", ".join(f"{name} {value!r}" for name, value in figures.items())
 
 
 def common_source(alike: Sequence[Check]) -> str:

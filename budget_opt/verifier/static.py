@@ -25,7 +25,13 @@ from budget_opt.verifier.composition import (
 )
 from budget_opt.verifier.distortions import distortion_checks
 from budget_opt.verifier.given import given_checks
-from budget_opt.verifier.matrices import Matrices, loss_checks, matrices_of, statement_checks
+from budget_opt.verifier.matrices import (
+    Matrices,
+    loss_checks,
+    matrices_of,
+    size_checks,
+    statement_checks,
+)
 from budget_opt.verifier.moments import exact_retentions, limit_checks, stated_moment_checks
 from budget_opt.verifier.outcome import (
     GAP,
@@ -112,6 +118,9 @@ def _report(allocation: Allocation, asked: Asked) -> VerificationReport:
     if not coherent.holds:
         note = "nothing else was judged: the results are of other attributes or moments than are declared"
         return VerificationReport(_subject(allocation), (coherent,), (note,))
+    if misfits := tuple(size_checks(allocation.blocks)):
+        note = "nothing else was judged: there are integers for other categories than are declared"
+        return VerificationReport(_subject(allocation), (coherent, *misfits), (note,))
     matrices = matrices_of(allocation.blocks)
     checks = [coherent, *_file_checks(allocation, matrices, asked)]
     notes = [NOT_LEARNED] if asked.subsets else []

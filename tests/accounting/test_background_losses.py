@@ -131,7 +131,7 @@ def test_rho_bounds_the_renyi_divergence_of_every_pair(
     point = three_point(allocation.blocks[0])
     assert point is not None
     (rho,) = tight_rho([point])
-    rows = [[float(share) for share in row] for row in rows_of(allocation.blocks[0].sampler)]  # type: ignore[arg-type]
+    rows = [[float(share) for share in row] for row in rows_of(allocation.blocks[0].sampler)]
     for p, q in itertools.permutations(rows, 2):
         moment = sum(a**order * b ** (1 - order) for a, b in zip(p, q, strict=True))
         assert math.log(moment) / (order - 1) <= rho * order * (1 + 1e-9)

@@ -45,7 +45,7 @@ def test_delta_zero_gives_the_sum() -> None:
     assert 0 <= MIXED.loss - found.lower <= 1e-12
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(splits(scales=(1e-6, 0.3, 4.0)), st.floats(-20.0, -0.1), st.floats(0.0, 3.0))
 def test_epsilon_falls_as_delta_grows(allocation: Allocation, exponent: float, more: float) -> None:
     delta = 10.0**exponent
@@ -53,7 +53,7 @@ def test_epsilon_falls_as_delta_grows(allocation: Allocation, exponent: float, m
     assert epsilon_at(allocation, larger).epsilon <= epsilon_at(allocation, delta).epsilon
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(splits(scales=(1e-6, 0.3, 4.0)), st.floats(-20.0, -0.1), st.data())
 def test_some_attributes_cost_no_more_than_all(
     allocation: Allocation, exponent: float, data: st.DataObject
@@ -66,7 +66,7 @@ def test_some_attributes_cost_no_more_than_all(
     assert zcdp(allocation, some) <= zcdp(allocation)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(splits(scales=(0.3, 4.0)), st.randoms(use_true_random=False))
 def test_the_order_of_the_attributes_does_not_matter(allocation: Allocation, random: Any) -> None:
     names = [attribute.name for attribute in allocation.attributes]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import budget_opt as bo
-from budget_opt.accounting.columns import ColumnAlone
+from budget_opt.accounting.columns import ColumnAlone, column_alone, normalized
 from budget_opt.mechanisms.exact import exact
 from tests.accounting.meaning_problems import allocation_of, matrix
 
@@ -27,14 +27,14 @@ def columns(draw: st.DrawFn) -> tuple[ColumnAlone, list[list[Fraction]], list[Fr
     """The figures of one column, its matrix, and the prior that they hold under."""
     r = draw(st.integers(2, 6))
     counts = draw(st.lists(st.integers(0, 9), min_size=r, max_size=r).filter(any))
-    allocation = allocation_of([r, 2], [draw(EPSILONS), 1.0])
+    one = allocation_of([r, 2], [draw(EPSILONS), 1.0])["a"]
     if draw(st.booleans()):
         counts = [1] * r
-        found = bo.meaning(allocation)
+        found = column_alone(one, None, "uniform")
     else:
-        found = bo.meaning(allocation, {"a": counts})
+        found = column_alone(one, normalized(counts), "stated")
     prior = [Fraction(count, sum(counts)) for count in counts]
-    return found.columns[0], matrix(allocation["a"]), prior
+    return found, matrix(one), prior
 
 
 @given(columns())
@@ -60,18 +60,18 @@ def test_every_figure_is_that_of_brute_force_and_is_rounded_up(
 @given(st.integers(2, 9), st.sampled_from([0.01, 0.5, 1.0, 3.0]))
 @settings(max_examples=15)
 def test_under_a_uniform_prior_a_report_is_true_as_often_as_a_truth_is_reported(r: int, e: float) -> None:
-    column = bo.meaning(allocation_of([r, 2], [e, 1.0])).columns[0]
+    column = column_alone(allocation_of([r, 2], [e, 1.0])["a"], None, "uniform")
     assert column.believed == (column.truth_reported, column.truth_reported)
     assert column.guess_with == column.truth_reported
     assert column.guess_with == pytest.approx(math.exp(e) / (math.exp(e) + r - 1), rel=1e-6)
-    assert column.prior == "uniform"
 
 
 @given(st.integers(2, 5), st.lists(st.integers(1, 9), min_size=5, max_size=5))
 @settings(max_examples=10)
 def test_more_epsilon_never_shows_less(r: int, counts: list[int]) -> None:
     epsilons = (0.0, 0.001, 0.3, 1.0, 4.0, 12.0)
-    found = [bo.meaning(allocation_of([r, 2], [e, 1.0]), {"a": counts[:r]}).columns[0] for e in epsilons]
+    prior = normalized(counts[:r])
+    found = [column_alone(allocation_of([r, 2], [e, 1.0])["a"], prior, "stated") for e in epsilons]
     for one, more in itertools.pairwise(found):
         assert one.odds_factor <= more.odds_factor
         assert one.guess_with <= more.guess_with

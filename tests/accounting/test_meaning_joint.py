@@ -19,7 +19,7 @@ import budget_opt as bo
 from budget_opt.accounting.joint import MOST_CELLS, whole_numbers
 from budget_opt.api.joint_files import read_joint
 from budget_opt.mechanisms.exact import exact, log_at_least
-from tests.accounting.meaning_problems import allocation_of, likelihoods, marginal
+from tests.accounting.meaning_problems import allocation_of, learned_of, likelihoods, marginal
 
 EPSILONS = st.sampled_from([0.0, 0.01, 0.5, 1.0, 3.0, 20.0])
 Cells = dict[tuple[int, ...], Fraction]
@@ -46,7 +46,7 @@ def test_odds_and_guesses_are_those_of_every_record_under_every_report(
 ) -> None:
     allocation, table, joint = case
     names = tuple(one.name for one in allocation.attributes)
-    (found,) = bo.meaning(allocation, joint={names: table}).joints
+    found = learned_of(allocation, names, table)
     assert found.attributes == names
     for axis, learned in enumerate(found.learned):
         shares, reports = marginal(joint, axis), likelihoods(allocation, joint, axis)
@@ -78,7 +78,7 @@ def test_the_whole_record_shows_at_least_its_own_column_and_at_most_its_total(
 ) -> None:
     allocation, table, joint = case
     names = tuple(one.name for one in allocation.attributes)
-    (found,) = bo.meaning(allocation, joint={names: table}).joints
+    found = learned_of(allocation, names, table)
     for axis, learned in enumerate(found.learned):
         if len(marginal(joint, axis)) < 2:
             assert learned.log_odds == learned.log_odds_with_others == 0.0
@@ -100,8 +100,7 @@ def test_columns_outside_the_joint_are_bounded_by_their_losses(
     if len(names) < 3:
         return
     some = table.sum(axis=-1)
-    (whole,) = bo.meaning(allocation, joint={names: table}).joints
-    (part,) = bo.meaning(allocation, joint={names[:-1]: some}).joints
+    whole, part = learned_of(allocation, names, table), learned_of(allocation, names[:-1], some)
     assert part.others == allocation.attributes[-1].loss
     for of_part, of_whole in zip(part.learned, whole.learned, strict=False):
         assert of_part.log_odds <= of_whole.log_odds + 1e-12
@@ -109,7 +108,7 @@ def test_columns_outside_the_joint_are_bounded_by_their_losses(
 
 
 @given(cases(), st.integers(1, 9))
-@settings(max_examples=20)
+@settings(max_examples=4)
 def test_counts_shares_and_their_multiples_say_the_same(
     case: tuple[bo.Allocation, np.ndarray, Cells], times: int
 ) -> None:
@@ -133,7 +132,7 @@ def test_independent_attributes_show_no_more_than_their_own_column(
     for axis in range(table.ndim):
         others = tuple(m for m in range(table.ndim) if m != axis)
         product *= np.expand_dims(table.sum(axis=others) + 1, others)
-    (found,) = bo.meaning(allocation, joint={names: product}).joints
+    found = learned_of(allocation, names, product)
     for learned in found.learned:
         assert learned.log_odds == learned.own_loss
         assert learned.guess_with == learned.guess_own
@@ -142,7 +141,7 @@ def test_independent_attributes_show_no_more_than_their_own_column(
 def test_more_epsilon_never_shows_less() -> None:
     table = np.random.default_rng(1).integers(0, 9, (3, 2, 4))
     found = [
-        bo.meaning(allocation_of([3, 2, 4], [e, 1.0, e]), joint={("a", "b", "c"): table}).joints[0]
+        learned_of(allocation_of([3, 2, 4], [e, 1.0, e]), ("a", "b", "c"), table)
         for e in (0.0, 0.1, 1.0, 2.0, 9.0)
     ]
     for one, more in itertools.pairwise(found):

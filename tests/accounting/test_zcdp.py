@@ -28,7 +28,7 @@ def ratio(point: ThreePoint, order: mpmath.mpf) -> mpmath.mpf:
     return mpmath.log(moment) / (order - 1) / order
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.floats(-9.0, 1.8).map(lambda exponent: 10.0**exponent), CARDINALITIES, st.lists(st.floats(-8.0, 9.0))
 )
@@ -76,7 +76,7 @@ def test_rho_of_a_record_is_the_sum_over_its_attributes() -> None:
     assert zcdp(allocation) == pytest.approx(sum(parts), rel=1e-14)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(splits(scales=(1e-3, 0.1, 1.0, 5.0)), st.floats(-30.0, -0.5))
 def test_rho_never_promises_more_than_the_exact_convolution(allocation: Allocation, exponent: float) -> None:
     delta = 10.0**exponent

@@ -63,5 +63,13 @@ def with_block(allocation: Allocation, name: str, **changes: Any) -> Allocation:
     return replace(allocation, blocks=blocks)
 
 
+def unchecked(kind: type[Any], **fields: Any) -> Any:
+    """An object that its own constructor would refuse."""
+    made = object.__new__(kind)
+    for name, value in fields.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
 def with_outcome(allocation: Allocation, **changes: Any) -> Allocation:
     return replace(allocation, objective=replace(allocation.objective, **changes))

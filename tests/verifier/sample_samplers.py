@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 import budget_opt as bo
 
@@ -29,19 +30,25 @@ LABELS = {a.name: np.array(a.domain.labels, dtype=object) for a in ALLOCATION.at
 KEPT = {a.name: a.truth_probability for a in ALLOCATION.attributes}
 
 
-def tables(draw: Draw, seed: int = 0) -> Callable[[pa.Table], pa.Table]:
+def tables(draw: Draw, seed: int = 0, labels: Mapping[str, Any] = LABELS) -> Callable[[pa.Table], pa.Table]:
     """The sampler of a `draw`, from table to table; it refuses what is undeclared."""
-    rng = np.random.default_rng(seed)
+    rng, declared = np.random.default_rng(seed), {name: pa.array(of.tolist()) for name, of in labels.items()}
 
     def sampler(table: pa.Table) -> pa.Table:
-        codes = {
-            name: np.array([LABELS[name].tolist().index(value) for value in table[name].to_pylist()])
-            for name in table.column_names
-        }
+        codes = {name: _codes(table[name], declared[name]) for name in table.column_names}
         reports = draw(rng, codes)
-        return pa.table({name: LABELS[name][column].tolist() for name, column in reports.items()})
+        return pa.table({name: declared[name].take(pa.array(column)) for name, column in reports.items()})
 
     return sampler
+
+
+def _codes(column: pa.ChunkedArray, declared: pa.Array) -> Codes:
+    if column.type != declared.type:
+        raise TypeError(f"values are {column.type}, and {declared.type} is declared")
+    found = pc.index_in(column, value_set=declared)
+    if found.null_count:
+        raise ValueError("a value is not declared")
+    return found.to_numpy().astype(np.int64)
 
 
 def randomized(

@@ -160,8 +160,8 @@ def test_of_many_attributes_each_is_looked_at_with_itself_and_the_rest_by_chance
 
 @pytest.mark.slow
 def test_links_of_a_sound_sampler_are_as_rare_as_their_tails_say() -> None:
-    """Any matrix will do: of one that favours a report, too. Each kind at 0.1, 6 sigma."""
-    rng, r, runs = np.random.default_rng(2), (2, 3), 100
+    """Any matrix will do: of one that favours a report, too. Each kind at 0.4, 6 sigma."""
+    rng, r, runs, error = np.random.default_rng(2), (2, 3), 40, 0.4
     looked_at = couples(rng, 2), triples(rng, 2)
     wrong = dict.fromkeys((NEAR, PLACE, CROWD), 0)
     for _ in range(runs):
@@ -173,8 +173,8 @@ def test_links_of_a_sound_sampler_are_as_rare_as_their_tails_say() -> None:
         beside = list(pairings([len(batch) for batch in batches], batched=True))
         kinds, _ = across.links_across(["a", "b"], batches, beside, *looked_at, batched=True)
         for claim, links in kinds.items():
-            wrong[claim] += min(link.tail for link in links) <= math.log(0.1 / len(links))
-    assert max(wrong.values()) <= runs * 0.1 + 6 * math.sqrt(runs * 0.1 * 0.9)
+            wrong[claim] += min(link.tail for link in links) <= math.log(error / len(links))
+    assert max(wrong.values()) <= runs * error + 6 * math.sqrt(runs * error * (1 - error))
 
 
 def test_the_crowd_of_a_batch_leaves_the_record_out_whose_truth_is_looked_at() -> None:

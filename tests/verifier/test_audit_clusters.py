@@ -23,24 +23,19 @@ from tests.verifier.sample_clusters import (
     one_draw_decides_for_both_clusters,
     sound,
 )
+from tests.verifier.sample_release import Table
+from tests.verifier.sample_samplers import tables
 
 OPTIONS = bo.AuditOptions(takes="pyarrow", calls=40, seed=3)
 LABELS = {one.name: np.array(one.domain.labels, dtype=object) for one in ALLOCATION.attributes}
-CODES = {name: {label: code for code, label in enumerate(labels)} for name, labels in LABELS.items()}
 BLOCKS = ["smoker + income", "region + twin", "sex"]
 
 
 def audited(draw: Fault, trials: int = 40_000) -> Any:
-    rng = np.random.default_rng(1)
+    def on_bytes(rng: np.random.Generator, codes: Table) -> Table:
+        return draw(rng, {name: column.astype(np.uint8) for name, column in codes.items()})
 
-    def sampler(table: pa.Table) -> pa.Table:
-        codes = {
-            name: np.array([CODES[name][value] for value in table[name].to_pylist()], np.uint8)
-            for name in table.column_names
-        }
-        return pa.table({name: LABELS[name][column].tolist() for name, column in draw(rng, codes).items()})
-
-    return bo.audit(sampler, ALLOCATION, trials, OPTIONS)
+    return bo.audit(tables(on_bytes, 1, LABELS), ALLOCATION, trials, OPTIONS)
 
 
 def test_a_sound_sampler_passes_and_its_clusters_have_one_bound_each() -> None:

@@ -113,7 +113,7 @@ def test_opendp_passes_and_draws_for_an_undeclared_category_in_silence(opendp: A
     def report(record: dict[str, Any]) -> dict[str, Any]:
         return {name: made[name](value) for name, value in record.items()}
 
-    audit = bo.audit(report, ALLOCATION, 5_000, bo.AuditOptions(takes="record", seed=1)).require()
+    audit = bo.audit(report, ALLOCATION, 2_000, bo.AuditOptions(takes="record", seed=1)).require()
     assert "taken in silence, not refused" in str(audit)
 
 
@@ -130,4 +130,4 @@ def test_multi_freq_ldpy_passes() -> None:
             for name, code in codes.items()
         }
 
-    bo.audit(report, ALLOCATION, 5_000, bo.AuditOptions(takes="record", seed=1)).require()
+    bo.audit(report, ALLOCATION, 2_000, bo.AuditOptions(takes="record", seed=1)).require()

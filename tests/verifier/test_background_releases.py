@@ -12,7 +12,7 @@ import pytest
 import budget_opt as bo
 from budget_opt.mechanisms.background_sampler import BackgroundSampler, background_sampler_of_width
 from budget_opt.mechanisms.sampler import sampler_for
-from budget_opt.verifier.channels import BackgroundChannel
+from budget_opt.verifier.channels import BackgroundChannel, MatrixChannel
 from budget_opt.verifier.evening import Evening
 from budget_opt.verifier.release import judge_release
 from budget_opt.verifier.static import verify_allocation
@@ -86,13 +86,30 @@ def test_evened_reports_have_the_law_of_the_even_matrix_whatever_the_truth(count
     for x in range(r):
         shares = np.zeros(r)
         for y in range(r):
-            evening._rng = type("Grid", (), {"random": lambda self, n: grid})()  # type: ignore[assignment]
+            evening._rng = type("Grid", (), {"random": lambda self, n: grid})()
             found = evening.reports(np.full(grid.size, x), np.full(grid.size, y))
             chance = channel.others[y] + (float(channel.retention) if x == y else 0.0)
             shares += chance * np.bincount(found, minlength=r) / grid.size
         due = np.full(r, float(channel.even.other))
         due[x] = float(1 - channel.even.changed)
         assert shares == pytest.approx(due, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "channel",
+    [
+        BackgroundChannel("x", 2**128, (3, 2, 1), None),
+        MatrixChannel("x", 2**128, ((2**128 - 3, 2, 1), (1, 2**128 - 2, 1), (1, 1, 2**128 - 2))),
+    ],
+)
+def test_where_next_to_nothing_is_replaced_what_is_kept_and_what_is_not_stay_apart(
+    channel: BackgroundChannel | MatrixChannel,
+) -> None:
+    """No double lies between the share that is kept and 1. A warning would be an error."""
+    x, y = (np.repeat(np.arange(3), 3), np.tile(np.arange(3), 3))
+    found = Evening(channel).reports(x, y)
+    assert np.array_equal(found == x, x == y)
+    assert set(found) == {0, 1, 2}
 
 
 def test_batches_have_no_effect_and_columns_do_not_share_their_numbers() -> None:

@@ -265,9 +265,8 @@ def test_a_cluster_with_less_noise_than_it_states_fails(allocation: bo.Allocatio
     with pytest.raises(VerificationError, match=r"loss of smoker \+ income"):
         verify_privacy(less).require()
     # by the largest ratio of its joint matrix, not by that of a column
-    due = Fraction(
-        2**whole.sampler.bits - 9 * less.block_of("smoker").sampler.q, less.block_of("smoker").sampler.q
-    )  # type: ignore[union-attr]  # it is a Sampler
+    forged = less.block_of("smoker").sampler
+    due = Fraction(2**forged.bits - 9 * forged.q, forged.q)
     assert less["smoker"].loss == log_at_least(due)
 
 

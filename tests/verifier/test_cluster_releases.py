@@ -30,9 +30,9 @@ from tests.verifier.sample_clusters import ALLOCATION, Fault, Table
 NAMES = ("smoker", "income", "region", "twin", "sex")
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_r9_a_sound_release_of_clusters_passes(seed: int) -> None:
-    """Fails with probability 8e-9 at most."""
+    """Fails with probability 3e-9 at most."""
     rng = np.random.default_rng(seed)
     table = clusters.data(rng)
     judge_release(ALLOCATION, table, clusters.sound(rng, table)).require()
@@ -50,16 +50,16 @@ def test_r9_a_sound_release_passes_where_members_nearly_always_or_never_agree(ep
 
 @pytest.mark.slow
 def test_r9_sound_releases_of_clusters_fail_no_more_often_than_the_false_alarm_rate_says() -> None:
-    """450 releases at a rate of 0.2: more than 141 fail with probability 1e-9 at most (6 sigma)."""
+    """150 releases at a rate of 0.5: more than 111 fail with probability 1e-9 at most (6 sigma)."""
     problem, failed = clusters.PROBLEM.with_total(30.0), 0
     for epsilon in (0.4, 2.5, 5.0):
         allocation = bo.allocation_from(problem, dict.fromkeys(NAMES, epsilon))
-        for seed in range(150):
+        for seed in range(50):
             rng = np.random.default_rng([seed, 7])
             table = clusters.data(rng, 1_200)
             released = clusters.sound(rng, table, allocation)
-            failed += not judge_release(allocation, table, released, false_alarm=0.2).holds
-    assert failed <= 141
+            failed += not judge_release(allocation, table, released, false_alarm=0.5).holds
+    assert failed <= 111
 
 
 FAULTS: list[tuple[Fault, str]] = [
@@ -185,7 +185,7 @@ def test_the_variance_of_a_moment_within_a_cluster_is_that_of_enumerated_reports
                 law[x] @ np.array([c.scores[u] for u in np.unravel_index(range(12), shape)[axis]])
                 for x in codes
             ]
-        )  # type: ignore[index]  # all have scores
+        )
         for axis, c in enumerate(channels)
     ]
     scores = [

@@ -10,6 +10,10 @@ import pandas as pd
 import pytest
 
 import budget_opt as bo
+from budget_opt.api.releasing.publishing import Place, publish
+from budget_opt.tables.reading import open_table
+from budget_opt.verifier.public_values import PublicValues
+from budget_opt.verifier.streamed import StreamedJudge
 
 N = 40_000
 PROBLEM = bo.Problem(
@@ -86,4 +90,47 @@ def test_a_public_column_with_too_many_values_is_said_not_to_be_judged() -> None
     table = originals(3000)
     table["size"] = np.arange(3000) / 7
     report = bo.verify_release(ALLOCATION, original=table, released=bo.randomize(table, ALLOCATION)).require()
-    assert any("values of a public column are not read" in note and "size" in note for note in report.notes)
+    assert any("values of a public column are too many" in note and "size" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_a_release_is_judged_alike_while_it_is_made_and_afterwards(ending: str, tmp_path: Path) -> None:
+    """All moments with public columns, in batches that are not those in which these are read beside."""
+    table, data = originals(3000), tmp_path / f"data{ending}"
+    table.to_csv(data, index=False) if ending == ".csv" else table.to_parquet(data, row_group_size=700)
+    ALLOCATION.write(tmp_path / "allocation.json")
+    place = Place(tmp_path / "public" / f"released{ending}", tmp_path / "internal")
+    meanwhile = publish(tmp_path / "allocation.json", data, place).report
+    assert meanwhile is not None
+    afterwards = bo.verify_release(ALLOCATION, original=data, released=place.table)
+    assert len(meanwhile.retentions) == 3
+    assert meanwhile.retentions == afterwards.retentions
+    assert not any("not judged" in note for note in meanwhile.notes)
+
+
+@pytest.mark.parametrize("sizes", [(3000,), (1, 1999, 1000), (1000, 0, 2000)])
+def test_public_columns_are_read_in_step_with_any_batches(sizes: tuple[int, ...]) -> None:
+    table = originals(3000)
+    codes = {name: table[name].to_numpy(dtype=np.uint8) for name in ("income", "smoker")}
+    judge, start = StreamedJudge(ALLOCATION, table), 0
+    for rows in sizes:
+        part = {name: column[start : start + rows] for name, column in codes.items()}
+        judge.add(part, part)
+        start += rows
+    found = {one.attributes: one.projection for one in judge.report().retentions}
+    waves = np.bincount(table["wave"]) / 3000
+    centred = table["wave"] - waves @ np.arange(3)
+    moment = float(np.mean((table["income"] - table["income"].mean()) * centred))
+    assert found["income", "wave"].data == pytest.approx(moment)
+
+
+def test_originals_that_change_while_they_are_read_stop_the_judge() -> None:
+    """Rows that are gone, and values that were not there, are told by the column alone."""
+    table = originals(300)
+    codes = {name: np.zeros(301, dtype=np.uint8) for name in ("income", "smoker")}
+    with pytest.raises(bo.errors.DataError, match="was changed while it was read"):
+        StreamedJudge(ALLOCATION, table).add(codes, codes)
+    values = PublicValues(open_table(table), ["wave"])
+    (batch,) = open_table(table.assign(wave=7)).batches(["wave"])
+    with pytest.raises(bo.errors.DataError, match="public column 'wave': is not what it was"):
+        values.codes(batch)

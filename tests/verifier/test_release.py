@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -17,12 +18,13 @@ import pytest
 from budget_opt.allocation import Allocation
 from budget_opt.errors import DataError, InputError, VerificationError
 from budget_opt.verifier.release import ReleaseJudge, judge_release
+from budget_opt.verifier.release_report import ReleaseReport
 from budget_opt.verifier.streams import columns_of, streams_of
 from budget_opt.verifier.transitions import TransitionCounts, judge_transitions
 from tests.verifier.sample_release import N, Table, allocation_of, originals, randomized, sound
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_a_sound_release_passes(seed: int) -> None:
     rng = np.random.default_rng(seed)
     allocation, table = allocation_of(), originals(rng)
@@ -47,9 +49,9 @@ def test_an_empty_release_passes_and_says_that_nothing_was_judged() -> None:
 
 
 @pytest.mark.slow
-def test_at_a_false_alarm_rate_of_5_percent_at_most_5_percent_of_sound_releases_fail() -> None:
-    """1,000 releases at 6 standard deviations (false alarm 1e-9)."""
-    rng, repetitions, rate = np.random.default_rng(1), 1_000, 0.05
+def test_at_a_false_alarm_rate_of_20_percent_at_most_20_percent_of_sound_releases_fail() -> None:
+    """250 releases at 6 standard deviations (false alarm 1e-9); nearly twice the rate would show."""
+    rng, repetitions, rate = np.random.default_rng(1), 250, 0.2
     allocation = allocation_of(3.0)
     table = originals(rng, 500)
     failed = sum(
@@ -202,21 +204,34 @@ def test_every_second_release_at_the_stated_smallest_fault_is_noticed() -> None:
     assert abs(noticed / 600 - 0.5) < 8 * 0.5 / math.sqrt(600)
 
 
-def test_batches_give_the_verdict_of_the_whole() -> None:
-    rng = np.random.default_rng(5)
+class Judged(NamedTuple):
+    """A sound release with its report, and the report of the originals as they are."""
+
+    table: Table
+    released: Table
+    report: ReleaseReport
+    untouched: ReleaseReport
+
+
+@pytest.fixture(scope="module")
+def judged() -> Judged:
+    rng = np.random.default_rng(7)
     allocation, table = allocation_of(), originals(rng)
     released = sound(rng, allocation, table)
+    report = judge_release(allocation, table, released)
+    return Judged(table, released, report, judge_release(allocation, table, dict(table)))
+
+
+def test_batches_give_the_verdict_of_the_whole(judged: Judged) -> None:
+    allocation = allocation_of()
     judge = ReleaseJudge(allocation)
     for part in (slice(0, 1), slice(1, 17_000), slice(17_000, None)):
-        judge.add(*({name: column[part] for name, column in side.items()} for side in (table, released)))
-    whole = judge_release(allocation, table, released)
-    assert judge.report().to_dict() == whole.to_dict()
+        judge.add(*({name: column[part] for name, column in side.items()} for side in judged[:2]))
+    assert judge.report().to_dict() == judged.report.to_dict()
 
 
-def test_the_report_is_internal_and_its_error_tells_no_number() -> None:
-    rng = np.random.default_rng(6)
-    allocation, table = allocation_of(), originals(rng)
-    report = judge_release(allocation, table, dict(table))
+def test_the_report_is_internal_and_its_error_tells_no_number(judged: Judged) -> None:
+    report = judged.untouched
     document = report.to_dict()
     assert next(iter(document)) == "notice"
     assert document["notice"] == "Computed from the originals: outside the guarantee, do not pass on"
@@ -228,10 +243,8 @@ def test_the_report_is_internal_and_its_error_tells_no_number() -> None:
     assert not any(character.isdigit() for character in str(caught.value).partition("checks fail:")[2])
 
 
-def test_the_evidence_carries_retentions_with_their_errors() -> None:
-    rng = np.random.default_rng(7)
-    allocation, table = allocation_of(), originals(rng)
-    report = judge_release(allocation, table, sound(rng, allocation, table))
+def test_the_evidence_carries_retentions_with_their_errors(judged: Judged) -> None:
+    allocation, report = allocation_of(), judged.report
     for evidence in report.retentions:
         assert evidence.predicted_retention == pytest.approx(allocation.retention(*evidence.attributes))
         if evidence.is_measurable:
@@ -243,10 +256,8 @@ def test_the_evidence_carries_retentions_with_their_errors() -> None:
     assert np.sum(counts) == N
 
 
-def test_as_text_a_release_passes_or_fails_and_every_number_is_for_who_asks() -> None:
-    rng = np.random.default_rng(9)
-    allocation, table = allocation_of(), originals(rng)
-    report = judge_release(allocation, table, sound(rng, allocation, table))
+def test_as_text_a_release_passes_or_fails_and_every_number_is_for_who_asks(judged: Judged) -> None:
+    report = judged.report
     assert str(report).splitlines() == [
         "Computed from the originals: outside the guarantee, do not pass on",
         "release: all checks hold (false-alarm rate 1e-09)",
@@ -254,15 +265,15 @@ def test_as_text_a_release_passes_or_fails_and_every_number_is_for_who_asks() ->
     ]
     assert len(report.in_full.splitlines()) == 3 + len(report.checks)
     assert all(check.notices and check.notices in report.in_full for check in report.checks)
-    faulty = str(judge_release(allocation, table, dict(table)))
+    faulty = str(judged.untouched)
     assert "FAILS  smoker: share of cells reported as they are" in faulty
     assert not any(character.isdigit() for character in faulty.partition("FAILS")[2].partition("note")[0])
 
 
-def test_the_json_of_a_report_has_the_tests_of_the_noise_with_what_they_would_notice() -> None:
-    rng = np.random.default_rng(10)
-    allocation, table = allocation_of(), originals(rng)
-    noise = judge_release(allocation, table, sound(rng, allocation, table)).to_dict()["noise"]
+def test_the_json_of_a_report_has_the_tests_of_the_noise_with_what_they_would_notice(
+    judged: Judged,
+) -> None:
+    noise = judged.report.to_dict()["noise"]
     assert len(noise) == 18
     for evidence in noise:
         assert evidence["holds"]

@@ -186,7 +186,7 @@ def test_r9_a_fault_of_words_or_loops_is_convicted_by_its_name(fault: Fault, con
     assert any(claim.startswith(convicted) for claim in failed), report.in_full
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_r9_a_sound_release_from_words_passes(seed: int) -> None:
     rng = np.random.default_rng(seed)
     allocation, table = allocation_of(), originals(rng)

@@ -168,7 +168,7 @@ def test_an_audit_of_the_release_finds_nothing() -> None:
     def sampler(records: pd.DataFrame) -> pd.DataFrame:
         return bo.randomize(records, MADE)
 
-    assert bo.audit(sampler, MADE, trials=20_000).holds
+    assert bo.audit(sampler, MADE, trials=4_000).holds
 
 
 def test_all_pairs_of_the_product_are_judged_by_the_same_numbers_as_the_file_states() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from budget_opt.allocation import Allocation, Statement, allocate
@@ -12,6 +14,7 @@ from budget_opt.verifier.static import verify_allocation
 from tests.verifier.sample_allocations import asked, failed, with_outcome
 
 
+@cache
 def solved(objective: str) -> Allocation:
     from budget_opt import solve
 

@@ -101,14 +101,14 @@ def test_one_seed_for_two_columns_is_convicted_where_no_truth_could_look_like_it
 
 @pytest.mark.slow
 def test_at_a_rate_of_one_half_sound_releases_fail_less_often_even_at_the_edge_of_what_is_possible() -> None:
-    """Constant originals: every bound is attained. 200 releases, 6 standard deviations (false alarm 1e-9)."""
+    """Constant originals: every bound is attained. 120 releases, 6 standard deviations (false alarm 1e-9)."""
     rng, rate = np.random.default_rng(3), 0.5
     constant = {name: np.zeros(300, dtype=np.uint8) for name in LABELS}
     alarms = sum(
         not verify_unaided(ALLOCATION, table_of(sound(rng, ALLOCATION, constant)), false_alarm=rate).holds
-        for _ in range(200)
+        for _ in range(120)
     )
-    assert 0 < alarms <= 200 * rate + 6 * math.sqrt(200 * rate * (1 - rate))
+    assert 0 < alarms <= 120 * rate + 6 * math.sqrt(120 * rate * (1 - rate))
 
 
 @pytest.mark.parametrize(

@@ -102,8 +102,8 @@ def _last(n: int, holds: Callable[[int], bool]) -> int:
 def noticeable_epsilon(block: Block, records: int, error: float) -> float:
     """The least epsilon (nats) that is noticed in 9 audits of 10, by the count of kept cells alone.
 
-    Of a sampler that randomizes as it should, but with more than the allocation's epsilon; inf where these
-    records cannot show any.
+    Of randomized response that draws all categories alike, with more than the allocation's epsilon (another
+    background at that epsilon keeps fewer cells, and shows less); inf where these records cannot show any.
     """
     others = log_others([block.cardinality])
     allowed = largest_truth(block.epsilon, float(block.cardinality))

@@ -62,18 +62,22 @@ def of(evidence: tuple[NoiseEvidence, ...], claim: str) -> NoiseEvidence:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "repetitions"), [(300, 1_000), (3_000, 400)])
+@pytest.mark.parametrize(("n", "repetitions"), [(300, 250), (3_000, 100)])
 def test_r9_no_kind_of_test_convicts_sound_releases_more_often_than_its_share(
     n: int, repetitions: int
 ) -> None:
-    """Each kind at its own share of a rate of 0.8, within 6 standard deviations (false alarm 1e-9)."""
+    """Each kind at its own share, 0.4 at most, within 6 standard deviations (false alarm 1e-9).
+
+    The shares of 4 are probabilities, although their sum is none; of a rate of 1e-9 there would be no alarm.
+    """
     rng, alarms, rates = np.random.default_rng(n), Counter(), {}
     truths = truths_of(rng, n)
     for _ in range(repetitions):
-        for one in judged(truths, reports_of(truths, noise_of(rng, n)), 0.8):
+        for one in judged(truths, reports_of(truths, noise_of(rng, n)), 4.0):
             alarms[one.claim] += not one.holds
             rates[one.claim] = one.alarm
-    assert sum(rates.values()) <= 0.8 * (1 + 1e-12)
+    assert sum(rates.values()) <= 4 * (1 + 1e-12)
+    assert max(rates.values()) <= 0.4
     for claim, rate in rates.items():
         limit = rate * repetitions + 6 * math.sqrt(repetitions * rate * (1 - rate)) + 1
         assert alarms[claim] <= limit, claim
@@ -100,11 +104,21 @@ def test_a_wrong_share_of_changes_alone_is_left_to_the_tests_of_one_attribute() 
     assert not [claim for claim in claims if claim.startswith(told)]
 
 
-@pytest.mark.parametrize("cuts", [[1], [7, 8, 5_000], [2_048, 4_096], [69_999]])
-def test_the_verdict_does_not_depend_on_the_batches(cuts: list[int]) -> None:
+@pytest.fixture(scope="module")
+def sound() -> tuple[Columns, Columns, tuple[NoiseEvidence, ...]]:
+    """Truths, reports, and the verdict on all of them at once."""
     rng, n = np.random.default_rng(3), 70_000
     truths = truths_of(rng, n)
     reports = reports_of(truths, noise_of(rng, n))
+    return truths, reports, judged(truths, reports)
+
+
+@pytest.mark.parametrize("cuts", [[1, 69_999], [7, 8, 5_000], [2_048, 4_096]])
+def test_the_verdict_does_not_depend_on_the_batches(
+    sound: tuple[Columns, Columns, tuple[NoiseEvidence, ...]], cuts: list[int]
+) -> None:
+    truths, reports, whole = sound
+    n = truths[0].size
     judge = NoiseJudge(channels_of(), 1e-9)
     for start, stop in zip([0, *cuts], [*cuts, n], strict=True):
         batch = [[column[start:stop].copy() for column in side] for side in (truths, reports)]
@@ -112,7 +126,7 @@ def test_the_verdict_does_not_depend_on_the_batches(cuts: list[int]) -> None:
         for side in batch:  # a caller may use its arrays again
             for column in side:
                 column[:] = 0
-    assert judge.evidence() == judged(truths, reports)
+    assert judge.evidence() == whole
 
 
 def test_no_row_may_come_after_the_verdict() -> None:
@@ -229,15 +243,18 @@ def test_a_release_that_was_not_randomized_does_not_break_the_memory_of_windows(
 
 @pytest.mark.slow
 def test_nothing_that_is_kept_grows_with_the_rows() -> None:
-    """What it holds after 20 blocks is what it holds after 5, but for the windows up to their limit."""
+    """What it holds after 12 blocks is what it holds after 2, but for the windows up to their limit.
+
+    A byte for each of the rows between would be too much.
+    """
     import pickle
 
     rng, sizes = np.random.default_rng(10), []
     judge, n = NoiseJudge(channels_of(), 1e-9), blocks.block_rows(len(SPEC))
     truths = truths_of(rng, n)
-    for block in range(20):
+    for block in range(12):
         judge.add(truths, reports_of(truths, noise_of(rng, n)))
-        if block in (4, 19):
+        if block in (1, 11):
             sizes.append(len(pickle.dumps(judge)))
     assert sizes[1] < sizes[0] + 8 * 10**6  # 2^17 windows of some 50 bytes
 
