@@ -195,7 +195,7 @@ def _stated(
             wanted_retention=wish.retention,
             retention=moment.retention,
             wanted_error=wish.error,
-            relative_error=wish.error_at(float(inflation)),
+            relative_error=wish.error_in(allocation, moment, float(inflation)),
             basis=moment.variance_basis,
             scale=wish.scale,
         )

@@ -151,9 +151,9 @@ class MomentEstimate(Estimate):
     is, `retention` what one keeps of the other (DESIGN 2.2; for one attribute, of the deviation from
     the noise's mean; where two members of one cluster take part, what functions of the cluster keep, which
     `notes` say). `standard_error` is measured from the `target`: the population, or the original data.
-    `effective_n` is n over the variance inflation prod (1 + tau a + tau (1 + tau) b) of DESIGN 2.3, from
-    the estimated marginals: exact for one attribute, and for more where they are independent; members of one
-    cluster count as one, from their own joint table. `of_two` is the
+    `effective_n` is n over the variance inflation prod (1 + tau a + tau (1 + tau) b) of DESIGN 2.3, an
+    estimate from the estimated marginals: of one attribute, and of more if they are independent; members of
+    one cluster count as one, from their own joint table. `of_two` is the
     share that a mean of two categories is made of, None for other moments. `merged` names the attributes
     that are released in merged categories: value, error and retention are then of the moment of these, whose
     scores are the means of those that were merged, and say nothing about what merging lost.

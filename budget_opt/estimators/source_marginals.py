@@ -20,10 +20,12 @@ from budget_opt.estimators.releases.counting import Counts
 from budget_opt.estimators.unchanging import hold_arrays
 from budget_opt.mechanisms.hamming import MatrixSampler, StochasticMatrix
 from budget_opt.model.domain import Label
-from budget_opt.tables.printing import level_told
+from budget_opt.model.labels import label_text
 from budget_opt.tables.rows import Rows
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from budget_opt.allocation import AllocatedAttribute
 
 
@@ -66,20 +68,48 @@ class SourceMarginal(Rows):
         return {
             "kind": self.kind,
             "attribute": self.name,
+            "target": "population",
             "n": self.n,
             "level": level,
             "cells": self.rows(level),
         }
 
-    def __str__(self) -> str:
-        lines = [
-            f"  {row['category']}: {row['share']:.6g}, standard error {row['standard_error']:.3g}, "
-            f"{level_told(0.95)} interval {row['low']:.6g} to {row['high']:.6g}"
-            for row in self.rows()
+    def renderable(self, level: float = 0.95) -> RenderableType:
+        """The shares for a rich console, with intervals at `level`."""
+        from rich.console import Group
+        from rich.text import Text
+
+        from budget_opt.estimators.joint.table_text import share_told
+        from budget_opt.tables.printing import level_told
+        from budget_opt.tables.wide import Column, WideTable
+
+        cells = self.rows(level)
+        told = {name: [share_told(row[name]) for row in cells] for name in cells[0] if name not in _LEADING}
+        interval = [" to ".join(ends) for ends in zip(told["low"], told["high"], strict=True)]
+        columns = [
+            Column("share", told["share"]),
+            Column("standard\nerror", told["standard_error"]),
+            Column(f"{level_told(level)} interval", interval),
+            Column("released\nshare", told["raw"]),
         ]
-        return "\n".join(
-            (f"{self.name}: unbiased shares by the inverse of its matrix, {self.n:,} rows", *lines)
+        top = (
+            f"Marginal of {self.name}, whose matrix a known source chose, estimated from n = {self.n:,} "
+            "released rows; target population"
         )
+        labels = [f"{self.name} = {label_text(label)}" for label in self.labels]
+        return Group(
+            Text(top),
+            WideTable(Column("category", labels), columns),
+            Text("share: unbiased by the inverse of the matrix; may be negative."),
+        )
+
+    def __str__(self) -> str:
+        from budget_opt.tables.printing import plain_text
+
+        return plain_text(self.renderable())
+
+
+_LEADING = ("attribute", "category")
 
 
 def source_marginal_of(attribute: AllocatedAttribute, counts: Counts) -> SourceMarginal:

@@ -66,6 +66,28 @@ def moment_of(table: npt.ArrayLike, designs: Sequence[Design]) -> float:
     return float(np.sum(shares * grid))
 
 
+def corrected_moments(tables: IntArray, designs: Sequence[Design]) -> FloatArray:
+    """The corrected moment of every table, along the first axis, by its definition: no estimator of ours.
+
+    The sample-centred moment of the reports over the retentions; of one attribute its mean, less what the
+    noise adds, over the retention.
+    """
+    shares = tables / tables.reshape(len(tables), -1).sum(axis=1).reshape(-1, *[1] * len(designs))
+    factors = []
+    for axis, one in enumerate(designs):
+        others = tuple(1 + other for other in range(len(designs)) if other != axis)
+        mean = shares.sum(axis=others) @ one.scores
+        if len(designs) == 1:
+            noise = (1 - one.retention) * float(one.background @ one.scores)
+            return (mean - noise) / one.retention
+        centred = one.scores - mean[:, None]
+        sizes = [one.cardinality if other == axis else 1 for other in range(len(designs))]
+        factors.append(centred.reshape(-1, *sizes))
+    product = shares * math.prod(factors)
+    whole: FloatArray = product.reshape(len(tables), -1).sum(axis=1)
+    return whole / math.prod(one.retention for one in designs)
+
+
 def release(rng: np.random.Generator, counts: IntArray, designs: Sequence[Design], times: int) -> IntArray:
     """`times` independent releases of a fixed table, as joint counts, shape (times, *counts.shape)."""
     reports = np.zeros((times, counts.size), dtype=np.int64)

@@ -29,7 +29,7 @@ def counted(n: int = 4_000) -> Counts:
     return Counts(("a", "b"), np.random.default_rng(2).multinomial(n, law.ravel()).reshape(3, 2))
 
 
-def bootstrap(times: int = 1_000) -> Bootstrap:
+def bootstrap(times: int = 400) -> Bootstrap:
     return Bootstrap(times, np.random.default_rng(3))
 
 
@@ -39,12 +39,12 @@ def moment(cells: Cells, designs: Any) -> FloatArray:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_its_standard_errors_are_those_by_formula(target: Target) -> None:
-    """At 15 %: 1,000 replicates leave 2.2 % of a standard error, the formula has its own."""
+    """At 15 %: 400 replicates leave 3.5 % of a standard error, the formula has its own."""
     counts = counted()
     found = bootstrap().errors(moment, counts.cells, DESIGNS, target)
     by_formula = moment_from_cells(counts.cells, DESIGNS, target)
     assert np.std(found) == pytest.approx(by_formula.standard_error, rel=0.15)
-    assert abs(np.mean(found)) < 0.15 * by_formula.standard_error
+    assert abs(np.mean(found)) < 0.25 * by_formula.standard_error
     matrix = bootstrap().errors(correlations, counts.cells, DESIGNS, target)
     judged = correlation_matrix(counts.cells, DESIGNS, target)
     assert np.std(matrix[:, 0, 1]) == pytest.approx(judged.standard_errors[0, 1], rel=0.15)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget_opt.errors import InputError
@@ -55,6 +55,7 @@ def dense(one: Channel) -> Any:
     return one.retention * unit + (1 - one.retention) * one.background[None, :]
 
 
+@settings(max_examples=15)
 @given(exact_channels())
 def test_r29_the_inverse_is_exact_in_fractions(one: Channel) -> None:
     """sum_y P[x, y] Pinv[y, z] = I, lambda from the sampler's integers or any, the background too."""
@@ -71,6 +72,7 @@ def test_r29_the_inverse_is_exact_in_fractions(one: Channel) -> None:
     assert np.array_equal(one.squared(unit, axis=1), inverse**2)
 
 
+@settings(max_examples=15)
 @given(st.lists(exact_channels(), min_size=1, max_size=3), st.randoms(use_true_random=False))
 def test_r29_totals_of_corrected_tables_are_exact_in_fractions(several: list[Channel], random: Any) -> None:
     """Also the margins: correcting a table and then adding up an axis is correcting the margin."""
@@ -84,6 +86,7 @@ def test_r29_totals_of_corrected_tables_are_exact_in_fractions(several: list[Cha
     assert np.array_equal(corrected.sum(axis=0), margin)
 
 
+@settings(max_examples=15)
 @given(st.lists(channels(), min_size=1, max_size=4), st.integers(0, 2**32 - 1))
 def test_r29_along_the_axes_is_the_dense_kronecker_matrix(several: list[Channel], seed: int) -> None:
     shape = [one.cardinality for one in several]

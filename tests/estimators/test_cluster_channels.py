@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget_opt.errors import InputError
@@ -61,6 +61,7 @@ def numbers(channels: list[Channel], random: Any) -> Any:
     return np.array(values, dtype=object).reshape(shape)
 
 
+@settings(max_examples=15)
 @given(clustered(), st.randoms(use_true_random=False))
 def test_r29_clusters_along_their_axes_are_the_dense_matrix(several: list[Channel], random: Any) -> None:
     """All five maps in fractions, members adjacent or not, and the totals and margins of corrected tables."""
@@ -82,6 +83,7 @@ def test_r29_clusters_along_their_axes_are_the_dense_matrix(several: list[Channe
     assert np.array_equal(corrected.sum(axis=0), margin)
 
 
+@settings(max_examples=20)
 @given(clustered(), st.randoms(use_true_random=False))
 def test_a_layout_joins_the_axes_of_a_cluster_and_takes_them_apart(
     several: list[Channel], random: Any

@@ -15,6 +15,7 @@ from budget_opt.estimators.estimate import Estimate, Target
 from budget_opt.estimators.groups.means import means_by_group
 from budget_opt.estimators.matrices.correlations import correlation_matrix
 from budget_opt.estimators.matrices.covariances import covariance_matrix
+from budget_opt.estimators.matrices.scored import scored
 from budget_opt.estimators.moments.moment import moment_from_cells
 from budget_opt.estimators.releases.counting import Cells, Counts
 from tests.estimators.release_model import design, moment_of, release, released_shares
@@ -65,7 +66,9 @@ def test_variances_have_no_bias_by_the_noise_of_the_mean(target: Target) -> None
         if target == "data"
         else rng.multinomial(200, released_shares(held / 200, [one]), 1_500)
     )
-    values = [covariance_matrix(Counts(("a",), t).cells, [one], target).values[0, 0] for t in tables]
+    values = [scored(Counts(("a",), t).cells, (one,))[0].variance(target) for t in tables]
+    whole = covariance_matrix(Counts(("a",), tables[0]).cells, [one], target)
+    assert whole.values[0, 0] == pytest.approx(values[0], rel=1e-12)
     assert abs(np.mean(values) - truth) <= 4 * np.std(values) / math.sqrt(1_500)
 
 

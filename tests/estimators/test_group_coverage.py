@@ -41,9 +41,7 @@ def truths(table: FloatArray) -> dict[str, float]:
 @pytest.mark.parametrize(
     ("kind", "target"),
     [
-        ("skewed", "population"),
         ("sparse", "population"),
-        ("sparse", "data"),
         ("weighted", "data"),
     ],
 )

@@ -59,18 +59,17 @@ def test_without_noise_members_of_a_cluster_are_attributes_like_others() -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["population", "data"])
-def test_r30_means_within_groups_of_a_cluster_cover(target: Target) -> None:
-    """10,000 releases: 94 to 96 % for the mean of each group, and errors within 5 % of the spread."""
+def test_r30_means_within_groups_of_a_cluster_cover() -> None:
+    """10,000 releases of one table: 94 to 96 % for each group, and errors within 5 % of the spread.
+
+    The error from the data is that from the population less what is not noise, and rests on more.
+    """
+    target: Target = "data"
     group, scored = members()
     rng = np.random.default_rng(len(target))
     n = 8000
-    if target == "population":
-        moved = along_all(Channel.spread, [group, scored], shares()).ravel()
-        truth, tables = truth_of(shares()), rng.multinomial(n, moved, 10_000).reshape(-1, 3, 3)
-    else:
-        originals = rng.multinomial(n, shares().ravel()).reshape(3, 3)
-        truth, tables = truth_of(originals), release(rng, originals, [group, scored], 10_000)
+    originals = rng.multinomial(n, shares().ravel()).reshape(3, 3)
+    truth, tables = truth_of(originals), release(rng, originals, [group, scored], 10_000)
     found = np.array(
         [
             [

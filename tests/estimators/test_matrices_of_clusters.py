@@ -1,4 +1,7 @@
-"""Matrices of pairs with members of one cluster: entry by entry the moment, and coverage."""
+"""Matrices of pairs with members of one cluster: entry by entry the moment.
+
+Their coverage is in `test_matrix_coverage`.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,11 @@ import pytest
 
 from budget_opt.estimators.channels import Channel, along_all
 from budget_opt.estimators.estimate import Target
-from budget_opt.estimators.matrices.correlations import correlation_matrix, correlations_from
-from budget_opt.estimators.matrices.covariances import covariance_matrix, covariances_from, second_moments
+from budget_opt.estimators.matrices.correlations import correlation_matrix
+from budget_opt.estimators.matrices.covariances import covariance_matrix
 from budget_opt.estimators.moments.moment import moment_from_counts
-from budget_opt.estimators.releases.counting import Cells, Counts
-from tests.estimators.release_model import FloatArray, moment_of, release, skewed
+from budget_opt.estimators.releases.counting import Counts
+from tests.estimators.release_model import FloatArray, moment_of, skewed
 from tests.estimators.test_moments_inside_clusters import pair_and_outsider
 
 DESIGNS = pair_and_outsider()
@@ -103,32 +106,3 @@ def test_the_error_of_a_released_correlation_of_members_is_that_of_its_slopes() 
     assert found.mse_corrected[0, 1] == pytest.approx(
         float((reports * corrected**2).sum()) / counts.sum(), rel=5e-3
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("target", ["population", "data"])
-def test_r30_covariances_and_correlations_of_members_cover(target: Target) -> None:
-    """10,000 releases; 94 to 96 % of each of both kinds of entry, and errors within 5 % of the spread."""
-    rng = np.random.default_rng(len(target))
-    designs = [DESIGNS[0], DESIGNS[2]]
-    shares = skewed(rng, (2, 3))
-    n = 3000
-    if target == "population":
-        moved = along_all(Channel.spread, designs, shares).ravel()
-        truth, tables = shares, rng.multinomial(n, moved, 10_000).reshape(-1, 2, 3)
-    else:
-        originals = rng.multinomial(n, shares.ravel()).reshape(2, 3)
-        truth, tables = originals / n, release(rng, originals, designs, 10_000)
-    covariance = moment_of(truth, designs)
-    correlation = correlation_of(np.repeat(truth[:, None, :] / 3, 3, axis=1), 0, 2)
-    found = []
-    for table in tables:
-        cells = Cells(tuple(np.indices((2, 3)).reshape(2, -1)), table.ravel())
-        sums = second_moments(cells, designs)
-        first, second = covariances_from(sums, target), correlations_from(sums, target)
-        ends = [end[0, 1] for one in (first, second) for end in one.interval()]
-        found.append([first.values[0, 1], second.values[0, 1], first.standard_errors[0, 1], *ends])
-    values = np.array(found)
-    assert 0.94 <= np.mean((values[:, 3] <= covariance) & (covariance <= values[:, 4])) <= 0.96
-    assert 0.94 <= np.mean((values[:, 5] <= correlation) & (correlation <= values[:, 6])) <= 0.96
-    assert values[:, 2].mean() == pytest.approx(values[:, 0].std(), rel=0.05)

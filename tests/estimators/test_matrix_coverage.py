@@ -7,6 +7,7 @@ interval, and the seeds are fixed. Standard errors are compared with the spread 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -42,20 +43,20 @@ def tables(kind: str) -> list[FloatArray]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "target"),
-    [
-        ("skewed", "population"),
-        ("sparse", "data"),
-        ("weighted", "data"),
-    ],
+    # of the population the last is a public column, of the data the first two are members of a cluster
+    [("skewed", "population"), ("weighted", "data")],
 )
 def test_r30_intervals_of_covariances_and_correlations_cover(kind: str, target: Target) -> None:
     rng = np.random.default_rng([len(kind), len(target)])
-    made = survey(tables(kind), DESIGNS, 4_000, target, rng)
+    designs = [*DESIGNS[:2], replace(DESIGNS[2], retention=1.0)]
+    if target == "data":
+        designs = [*(replace(one, retention=0.6, cluster="b + c") for one in DESIGNS[:2]), DESIGNS[2]]
+    made = survey(tables(kind), designs, 4_000, target, rng)
     covariance = covariances_of(made.truth, DESIGNS)
     truth = np.stack([covariance, correlations_of(covariance)])
     values, errors, covered = [], [], np.zeros(truth.shape)
     for counts in made.releases("bcd"):
-        sums = second_moments(counts.cells, DESIGNS)
+        sums = second_moments(counts.cells, designs)
         found = [covariances_from(sums, target), correlations_from(sums, target)]
         low, high = (np.stack(ends) for ends in zip(*(one.interval() for one in found), strict=True))
         covered += (low <= truth) & (truth <= high)

@@ -82,3 +82,20 @@ def test_blocks_are_planned_by_their_own_retention_and_silent_members_say_so() -
     problem = made.question
     silent = bo.allocation_from(problem, {"a": 0.0, "b": 0.0, "c": 2.0})
     assert "a, b: not released" in bo.plan(silent, N)["a", "b"].note
+
+
+def test_a_guess_that_no_squares_allow_leaves_an_error_all_the_same() -> None:
+    """Above 1 squares cannot multiply: the term of the guess is cut where it would leave less than none."""
+    three = [
+        bo.Attribute(name, categories=2, scores=[0.0, 1.0], marginal=[0.9, 0.1]) for name in ("a", "b", "c")
+    ]
+    problem = bo.Problem(
+        attributes=three,
+        moments=[bo.CrossMoment("a", "b", "c")],
+        clusters=[["a", "b", "c"]],
+        total_epsilon=9.0,
+    )
+    made = bo.allocation_from(problem, dict.fromkeys("abc", 9.0))
+    error = bo.plan(made, N, guess=50.0).moments[0].relative_error_data
+    assert error is not None
+    assert error > 0

@@ -19,15 +19,16 @@ def covariance(  # noqa: PLR0913 (each a word that users type)
     allocation: Allocation,
     *attributes: str,
     target: Literal["population", "data"] = "population",
-    scores: Mapping[str, Sequence[float]] | None = None,
+    scores: Mapping[str, Sequence[float] | Mapping[Any, float]] | None = None,
     weight: str | Literal[False] | None = None,
     noise_limit: float = 1.0,
     bootstrap: int = 0,
     rng: np.random.Generator | None = None,
 ) -> CovarianceMatrix:
-    """The original covariance matrix of these attributes, or of all that have scores, with errors.
+    """The original covariance matrix of these columns, or of all attributes that have scores, with errors.
 
-    Of a `grouping` it is of the merged categories, as a note says.
+    Public columns take part, without noise, as in `bo.estimate.moment`, where they are named beside an
+    attribute. Of a `grouping` the matrix is of the merged categories, as a note says.
     Off the diagonal the retention is divided out, or, of members of one cluster, their joint table corrected;
     variances do not follow it (DESIGN 2.2) and come from the corrected marginals, without bias. Entries whose
     error is above `noise_limit` times the largest size there can be are withheld; `NoiseError` where every
@@ -47,13 +48,13 @@ def correlation(  # noqa: PLR0913 (each a word that users type)
     allocation: Allocation,
     *attributes: str,
     target: Literal["population", "data"] = "population",
-    scores: Mapping[str, Sequence[float]] | None = None,
+    scores: Mapping[str, Sequence[float] | Mapping[Any, float]] | None = None,
     weight: str | Literal[False] | None = None,
     noise_limit: float = 1.0,
     bootstrap: int = 0,
     rng: np.random.Generator | None = None,
 ) -> CorrelationMatrix:
-    """The original correlation matrix of these attributes, or of all that have scores, with errors.
+    """The original correlation matrix of these columns, or of all attributes that have scores, with errors.
 
     Of a `grouping` it is of the merged categories, as a note says.
     The errors contain those of the corrected variances. An attribute whose corrected variance is not clearly

@@ -76,10 +76,9 @@ def marginals(
     opened = open_released(released, allocation, names, weight)
     options = TableOptions("unbiased", target, noise_limit)
     found = estimate_marginals(opened, names, options, named=bool(attributes))
-    beside = () if attributes else tuple(one.name for one in allocation.attributes if not one.has_retention)
-    return replace(
-        found, notes=(*found.notes, *(f"left out: {name}, see source_marginal" for name in beside))
-    )
+    others = () if attributes else (one.name for one in allocation.attributes if not one.has_retention)
+    beside = (f"left out: {name}, see source_marginal (--source-marginal)" for name in others)
+    return replace(found, notes=(*found.notes, *beside))
 
 
 def source_marginal(

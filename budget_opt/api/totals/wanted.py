@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from budget_opt.allocation import Allocation
+from budget_opt.allocation import AllocatedMoment, Allocation
 from budget_opt.allocation.build import implemented_log_inflations
 from budget_opt.certificate.demands import Demands
 from budget_opt.errors import Fault, InputError
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.planning import precision
+from budget_opt.estimators.planning.inside_cluster import excess_of, excess_without_guess
 from budget_opt.estimators.planning.standardizing import Units, errors, guesses, number, scale_of_moment
 from budget_opt.mechanisms.exact import exact, float_at_least
 from budget_opt.model.moments.by_moment import ByMoment, by_moment, told_apart
@@ -58,9 +59,9 @@ class Wish:
             return math.inf
         return precision.largest_excess(self.error, self.order, self.guess, self.target, self.n)
 
-    def error_at(self, log_inflation: float) -> float | None:
-        """The standard error at a variance inflation; None without n, or where no double can carry it."""
-        excess = precision.excess_of(log_inflation)
+    def error_in(self, allocation: Allocation, moment: AllocatedMoment, log_inflation: float) -> float | None:
+        """The standard error of its moment in an allocation; None without n, or if no double can carry it."""
+        excess = excess_of(allocation, moment, log_inflation, self.guess)
         if self.n == 0 or excess is None:
             return None
         return precision.relative_error(excess, self.order, self.guess, self.target, self.n)
@@ -160,7 +161,9 @@ def asked_of(problem: Problem, wishes: Sequence[Wish]) -> tuple[Problem, Demands
     # no problem may state more, so this total limits nothing
     asked = problem.with_fields(total_epsilon=LARGEST_EPSILON, moments=tuple(moments))
     limits = [
-        math.inf if _as_floor(problem, wish) is not None else math.log1p(wish.largest_excess)
+        math.inf
+        if _as_floor(problem, wish) is not None
+        else math.log1p(excess_without_guess(problem, wish.moment, wish.largest_excess, wish.guess))
         for wish in wishes
     ]
     return asked, Demands(replace(asked.arrays, objective="min_epsilon"), np.array(limits))
@@ -197,7 +200,7 @@ def are_met(allocation: Allocation, wishes: Sequence[Wish]) -> bool:
     inflations = implemented_log_inflations(allocation.question, allocation.blocks)
     for moment, wish, inflation in zip(allocation.moments, wishes, inflations, strict=True):
         kept = wish.retention is None or moment.exact_retention >= exact(wish.retention)
-        reached = wish.error_at(float(inflation))
+        reached = wish.error_in(allocation, moment, float(inflation))
         if not kept or not moment.keeps_floor:
             return False
         if wish.error is not None and (reached is None or reached > wish.error):

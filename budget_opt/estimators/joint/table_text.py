@@ -46,7 +46,7 @@ def marginals_renderable(marginals: MarginalEstimates, level: float) -> Renderab
         starts.append(len(rows))
         names = [f"{table.title} = {_label(label)}" for label in table.labels[0]]
         texts = zip(_cells(table, level), nearest, strict=True)
-        rows += [[cells[0], _share(float(share)), *cells[1:]] for cells, share in islice(texts, LISTED)]
+        rows += [[cells[0], share_told(float(share)), *cells[1:]] for cells, share in islice(texts, LISTED)]
         labels += names[:LISTED]
         if len(names) > LISTED:
             notes.append(f"{table.title}: {LISTED} of {len(names)} categories are shown; rows() has all.")
@@ -128,10 +128,10 @@ def _cells(table: TableEstimate, level: float, order: Sequence[int] | None = Non
     for place in range(shares.size) if order is None else order:
         rows = float(effective[place])
         yield [
-            _share(float(shares[place])),
-            NOTHING if errors is None else _share(float(errors[place])),
-            NOTHING if ends is None else " to ".join(_share(float(end[place])) for end in ends),
-            _share(float(raw[place])),
+            share_told(float(shares[place])),
+            NOTHING if errors is None else share_told(float(errors[place])),
+            NOTHING if ends is None else " to ".join(share_told(float(end[place])) for end in ends),
+            share_told(float(raw[place])),
             NOTHING if math.isnan(rows) else f"{rows:,.0f}",
             # that a share is negative shows in its sign
             "few events" if few[place] else "",
@@ -142,10 +142,12 @@ def _cross_table(table: TableEstimate) -> WideTable:
     """The first attribute down, the second across; a share with its standard error where there is one."""
     columns = []
     for place, label in enumerate(table.labels[1]):
-        cells = [_share(float(share)) for share in table.shares[:, place]]
+        cells = [share_told(float(share)) for share in table.shares[:, place]]
         if table.standard_errors is not None:
             errors = table.standard_errors[:, place]
-            cells = [f"{cell} +- {_share(float(error))}" for cell, error in zip(cells, errors, strict=True)]
+            cells = [
+                f"{cell} +- {share_told(float(error))}" for cell, error in zip(cells, errors, strict=True)
+            ]
         columns.append(Column(_label(label), cells))
     first = Column(" \\ ".join(table.attributes), [_label(label) for label in table.labels[0]])
     return WideTable(first, columns)
@@ -160,7 +162,7 @@ def _label(label: Label | None) -> str:
     return "missing" if label is None else str(label)
 
 
-def _share(value: float) -> str:
+def share_told(value: float) -> str:
     """A share in percent; negative ones too."""
     if not math.isfinite(value):
         return NOTHING

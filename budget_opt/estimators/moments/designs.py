@@ -97,11 +97,6 @@ def designs_each(
     if not attributes:
         raise InputError("moment: no attribute is named, at least one is needed. Name one or more.")
     for name in attributes:
-        if name not in known and name in allocation.public:
-            raise InputError(
-                f"moment: {name!r} is a public column, and matrices are of randomized attributes. Leave it "
-                "out; single moments and regressions take public columns, and group means as groups."
-            )
         if name not in known:
             raise InputError(
                 f"moment: {shown(name)} is not an attribute of the allocation. {hint(name, known)}"

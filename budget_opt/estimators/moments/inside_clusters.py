@@ -13,7 +13,8 @@ F^ a bias of order 1 / n given the data, and is added back:
            - sum_{j < k} mean F_-jk^ sum W2 (f~_j^ f~_k^ - (f~_j f~_k)^) / (sum W1)^2
 
 (0 for members of different clusters). What is left is exactly 0 where one pair of members takes part, with
-any outsiders, and of order 1 / n^2 where more do. The released moment itself has the influence function
+any outsiders, and of order 1 / n^2 where more do (of backgrounds that are not uniform: beside the rounding of
+joint counts to whole words, see `channels`). The released moment itself has the influence function
 prod W~ - m_S - sum_j m_{S without j} W~_j, and both together tell whether correcting is useful.
 """
 

@@ -1,4 +1,4 @@
-"""Public columns in a moment: released as they are, so that they have a retention of 1 and no noise.
+"""Public columns in a moment or a matrix: released as they are, with a retention of 1 and no noise.
 
 A public column of numbers takes part with its numbers. One of categories, whose order and values nobody
 declared, takes part with the `scores` that are given for its values: {"wave": {"first": 0, "second": 1}}.
@@ -6,35 +6,37 @@ declared, takes part with the `scores` that are given for its values: {"wave": {
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from budget_opt.errors import DataError, InputError
+from budget_opt.estimators.bootstrap.asked import single_rows
 from budget_opt.estimators.channels import FloatArray, uniform
 from budget_opt.estimators.moments.designs import Design, designs_each, from_origin, numbers_of
+from budget_opt.estimators.moments.options import MomentOptions
+from budget_opt.estimators.releases.counting import Cells
 from budget_opt.estimators.releases.naming import require_distinct, shown
+from budget_opt.estimators.releases.released import Released, open_released
 from budget_opt.model.labels import Label
 from budget_opt.tables.counting import AnyCodes
 
 if TYPE_CHECKING:
     from budget_opt.allocation import Allocation
-    from budget_opt.estimators.releases.released import Released
 
 
 @dataclass(frozen=True)
-class AskedMoment:
-    """The columns of one moment in their order, and the designs of those that are attributes."""
+class AskedColumns:
+    """The columns of a moment or a matrix in their order, and the designs of those that are attributes."""
 
     names: tuple[str, ...]
     attributes: Mapping[str, Design]
     scores: Mapping[str, Any]
 
     @classmethod
-    def of(cls, allocation: Allocation, names: Sequence[str], scores: Mapping[str, Any]) -> AskedMoment:
+    def of(cls, allocation: Allocation, names: Sequence[str], scores: Mapping[str, Any]) -> AskedColumns:
         """Raises `InputError` as `designs_each` does, and for public columns alone."""
         public = [name for name in names if name in allocation.public]
         randomized = [name for name in names if name not in public]
@@ -42,7 +44,7 @@ class AskedMoment:
             require_distinct(public)
         if names and not randomized:
             raise InputError(
-                f"moment: {' x '.join(names)} has public columns alone, which no noise is in. Name an "
+                f"moment: {' x '.join(names)} are public columns alone, which no noise is in. Name an "
                 "attribute too, or use another package."
             )
         given = {name: scores[name] for name in names if name in scores}
@@ -60,10 +62,10 @@ class AskedMoment:
         """The public columns that are read as numbers."""
         return tuple(name for name in self.names if name not in self.categories)
 
-    def opened(self, release: Released) -> tuple[tuple[Design, ...], tuple[AnyCodes, ...]]:
-        """The designs and the codes of all columns, in their order."""
-        pairs = [self._column(name, release) for name in self.names]
-        return tuple(design for design, _ in pairs), tuple(codes for _, codes in pairs)
+    def opened(self, release: Released) -> tuple[tuple[Design, ...], Cells]:
+        """The designs and the cells of all columns, in their order."""
+        designs, codes = zip(*(self._column(name, release) for name in self.names), strict=True)
+        return designs, Cells(codes, release.rows, release.weights, release.squares)
 
     def _column(self, name: str, release: Released) -> tuple[Design, AnyCodes]:
         if name in self.attributes:
@@ -75,13 +77,18 @@ class AskedMoment:
         return _public(name, values), codes
 
 
-@contextmanager
-def told_apart_from_categories(numbers: Collection[str]) -> Iterator[None]:
-    """Errors about these public columns, which are read as numbers, say what to do with categories."""
+def open_columns(
+    released: Any, allocation: Allocation, sets: Sequence[AskedColumns], options: MomentOptions
+) -> Released:
+    """The release with all columns of these sets; errors about numbers say what to do with categories."""
+    categories = dict.fromkeys(name for asked in sets for name in asked.categories)
+    public = dict.fromkeys(name for asked in sets for name in asked.numbers)
+    rows = single_rows(released, allocation, options.weight, options.bootstrap)
+    numbers = list(dict.fromkeys([*rows, *public]))
     try:
-        yield
+        return open_released(released, allocation, list(categories), weight=options.weight, numbers=numbers)
     except DataError as failure:
-        if failure.column is None or failure.column not in numbers:
+        if failure.column is None or failure.column not in public:
             raise
         way_out = f"If {failure.column!r} holds categories, give {_stated(failure.column)}."
         raise DataError(

@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from budget_opt.errors import InputError
-from budget_opt.estimators.bootstrap.asked import single_rows
 from budget_opt.estimators.channels import FloatArray
 from budget_opt.estimators.intervals.noise_limit import require_signal
 from budget_opt.estimators.moments.designs import Design, require_products_in_range, scores_by_name
 from budget_opt.estimators.moments.moment import largest_moment, moment_from_cells
 from budget_opt.estimators.moments.moment_estimates import MomentEstimates
 from budget_opt.estimators.moments.options import MomentOptions
-from budget_opt.estimators.moments.public_designs import AskedMoment, told_apart_from_categories
+from budget_opt.estimators.moments.public_designs import AskedColumns, open_columns
 from budget_opt.estimators.releases.compacting import compacted
 from budget_opt.estimators.releases.counting import Cells
 from budget_opt.estimators.releases.naming import shown
-from budget_opt.estimators.releases.released import open_released
 from budget_opt.model.arguments import as_list
 
 if TYPE_CHECKING:
@@ -35,9 +33,8 @@ def moments(
 ) -> MomentEstimates:
     """Several moments of one release, which is read once (see `bo.estimate.moment`)."""
     given = scores_by_name(options.scores)
-    sets = [AskedMoment.of(allocation, names, given) for names in _lists_of_names(wanted)]
+    sets = [AskedColumns.of(allocation, names, given) for names in _lists_of_names(wanted)]
     used = dict.fromkeys(name for asked in sets for name in asked.names)
-    categories = dict.fromkeys(name for asked in sets for name in asked.categories)
     unused = sorted(set(given) - set(used))
     if unused:
         raise InputError(
@@ -45,16 +42,11 @@ def moments(
         )
     for asked in sets:  # what can be said before the release is read
         require_products_in_range(tuple(asked.attributes.values()))
-    rows = single_rows(released, allocation, options.weight, options.bootstrap)
-    public = dict.fromkeys(name for asked in sets for name in asked.numbers)
-    numbers = list(dict.fromkeys([*rows, *public]))
-    with told_apart_from_categories(public):
-        opened = open_released(released, allocation, list(categories), weight=options.weight, numbers=numbers)
+    opened = open_columns(released, allocation, sets, options)
     found = []
     for asked in sets:
-        designs, codes = asked.opened(opened)
+        designs, cells = asked.opened(opened)
         require_products_in_range(designs)
-        cells = Cells(codes, opened.rows, opened.weights, opened.squares)
         estimate = moment_from_cells(compacted(cells, designs), designs, options.target)
         require_signal(estimate.label, estimate.standard_error, largest_moment(designs), options.noise_limit)
         if options.bootstrap is not None:

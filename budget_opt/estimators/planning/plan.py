@@ -18,7 +18,7 @@ from budget_opt.allocation.build import implemented_log_inflations
 from budget_opt.errors import InputError
 from budget_opt.estimators.estimate import Target
 from budget_opt.estimators.planning import precision
-from budget_opt.estimators.planning.inside_cluster import crossed_excess
+from budget_opt.estimators.planning.inside_cluster import excess_of
 from budget_opt.estimators.planning.standardizing import Units, errors, guesses, scale_of_moment
 from budget_opt.model.moments.by_moment import ByMoment
 from budget_opt.tables.printing import plain_text
@@ -198,10 +198,7 @@ class _Case:
     @property
     def excess(self) -> float | None:
         """VI - 1, in a cluster with what the guess adds to it; None where a double cannot carry it."""
-        excess = precision.excess_of(self.log_inflation)
-        if excess is None:
-            return None
-        return excess + crossed_excess(self.allocation, self.moment, self.guess or 0.0)
+        return excess_of(self.allocation, self.moment, self.log_inflation, self.guess or 0.0)
 
     @property
     def silent(self) -> list[str]:

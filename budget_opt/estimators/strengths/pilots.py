@@ -54,7 +54,8 @@ def weighted_moments(problem: Problem) -> tuple[tuple[str, ...], ...]:
     if not weighted:
         raise InputError(
             "problem: has no moment of attributes alone with a weight above 0, and strengths are of links "
-            "between attributes, not with public columns. State those whose links may matter."
+            "between attributes: with a public column, whose categories nobody declared, a weight stays as "
+            "it is stated. State the moments whose links may matter."
         )
     for moment, name in zip(weighted, told_apart(weighted), strict=True):
         cells = _cells(problem, moment.attributes)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 
 import numpy as np
 
 from budget_opt.estimators.channels import Channel, uniform
+from budget_opt.estimators.estimate import Target
+from budget_opt.estimators.joint.drawing import drawn_originals
 from budget_opt.estimators.releases.counting import Counts
-from tests.estimators.release_model import FloatArray, IntArray
+from tests.estimators.release_model import FloatArray, IntArray, release, released_shares
+from tests.estimators.statistics.simulation import designs
 
 NAMES = "abcdefgh"
+REPETITIONS = 10_000
 
 
 def channels(
@@ -67,3 +71,15 @@ def covariance(counted: Counts, given: Sequence[Channel], target: str) -> FloatA
     for share, law in zip(truths, p, strict=True):
         whole += share * inverse.T @ (np.diag(law) - np.outer(law, law)) @ inverse
     return whole / total**2
+
+
+def releases(
+    shares: FloatArray, given: tuple[Channel, ...], n: int, target: Target, seed: int
+) -> tuple[FloatArray, Iterator[Counts]]:
+    """The truth of the target, and as many releases as there are repetitions."""
+    rng = np.random.default_rng(seed)
+    if target == "data":
+        fixed = drawn_originals(shares, n, rng)
+        return fixed / n, map(counts, release(rng, fixed, designs(given), REPETITIONS))
+    tables = rng.multinomial(n, released_shares(shares, designs(given)).ravel(), REPETITIONS)
+    return shares, map(counts, tables.reshape(-1, *shares.shape))

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget_opt.estimators.channels import Channel, FloatArray, along_all, uniform
@@ -43,6 +43,7 @@ def squared_errors(some: list[Channel]) -> list[float]:
     return found
 
 
+@settings(max_examples=20)
 @given(channels, channels)
 def test_the_squared_error_is_at_most_the_bound_and_reaches_it_for_the_rarest_truth(
     first: Channel, second: Channel

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget_opt.errors import InputError
@@ -157,6 +157,7 @@ def test_the_default_hybrid_is_registered_s_and_says_what_it_took():
         assert word in solution.notes[0].partition(":")[0]
 
 
+@settings(max_examples=15)
 @given(cardinalities, epsilons, numbers, st.sampled_from(["bounds", "paper"]))
 def test_thresholds_are_where_the_bounds_cross(shape, epsilon, n, rule):
     found = hybrid_thresholds(shape, epsilon, n, rule=rule)
@@ -173,6 +174,7 @@ def test_thresholds_are_where_the_bounds_cross(shape, epsilon, n, rule):
     assert found.w == len(shape) or not takes_joint(found.w + 1, epsilon, n)
 
 
+@settings(max_examples=15)
 @given(cardinalities, epsilons, numbers, st.sampled_from(["bounds", "paper"]))
 def test_thresholds_are_monotone_in_n_and_epsilon(shape, epsilon, n, rule):
     here = hybrid_thresholds(shape, epsilon, n, rule=rule)
@@ -184,6 +186,7 @@ def test_thresholds_are_monotone_in_n_and_epsilon(shape, epsilon, n, rule):
     assert safer.w <= here.w
 
 
+@settings(max_examples=15)
 @given(cardinalities, st.integers(2, 20), epsilons, numbers)
 def test_one_attribute_more_raises_n_and_epsilon(shape, r, epsilon, n):
     here = hybrid_thresholds(shape, epsilon, n)

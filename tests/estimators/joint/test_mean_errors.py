@@ -59,17 +59,16 @@ def test_mean_deviations_of_counts_are_their_sums() -> None:
         assert found == pytest.approx(float((masses * abs(difference)).sum()), rel=1e-4)
 
 
-@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
-    ("truth", "n", "kept"),
+    ("truth", "n", "kept", "target"),
     [
-        (flat(10, 10, 10), 100, 0.99),
-        (flat(10, 10, 10), 1000, 0.95),
-        (sparse(np.random.default_rng(7), (10, 10, 10)), 100, 0.99),
-        (skewed(np.random.default_rng(7), (10, 10, 10)), 300, 0.9),
-        (flat(50, 50), 300, 0.95),
-        (flat(50), 30, 0.9),
-        (skewed(np.random.default_rng(8), (3, 4)), 2000, 0.5),
+        (flat(10, 10, 10), 100, 0.99, "data"),
+        (flat(10, 10, 10), 1000, 0.95, "population"),
+        (sparse(np.random.default_rng(7), (10, 10, 10)), 100, 0.99, "population"),
+        (skewed(np.random.default_rng(7), (10, 10, 10)), 300, 0.9, "data"),
+        (flat(50, 50), 300, 0.95, "data"),
+        (flat(50), 30, 0.9, "population"),
+        (skewed(np.random.default_rng(8), (3, 4)), 2000, 0.5, "data"),
     ],
 )
 def test_r30_the_unbiased_table_expects_its_true_error_however_few_rows_a_cell_has(
@@ -95,16 +94,20 @@ def test_r30_a_projected_table_of_few_rows_expects_its_true_error(method: str) -
     assert 0.9 < np.mean([one.expected_avd for one in own]) / true.mean() < 1.1
 
 
-@pytest.mark.parametrize("method", ["default", "independent", "hybrid", "likelihood"])
 @pytest.mark.parametrize(
-    ("truth", "n", "kept"),
-    [(np.diag(np.full(4, 0.25)), 300, 0.1), (sparse(np.random.default_rng(7), (10, 10)), 1000, 0.2)],
+    ("method", "truth", "n", "kept"),
+    [
+        ("default", np.diag(np.full(4, 0.25)), 300, 0.1),
+        ("independent", sparse(np.random.default_rng(7), (10, 10)), 1000, 0.2),
+        ("hybrid", np.diag(np.full(4, 0.25)), 300, 0.1),
+        ("likelihood", sparse(np.random.default_rng(7), (10, 10)), 1000, 0.2),
+    ],
 )
 def test_r30_dependence_that_the_noise_hides_is_not_excluded(
     method: str, truth: FloatArray, n: int, kept: float
 ) -> None:
     """The expected error is 0.6 to 0.85 of the true one here: the result gives the reach, and says so."""
-    true, own = own_errors(method, truth, n, kept, "population", 3)
+    true, own = own_errors(method, truth, n, kept, "population", 2)
     for avd, one in zip(true, own, strict=True):
         assert one.up_to is not None
         assert max(avd, one.expected_avd) <= one.up_to <= 1.0

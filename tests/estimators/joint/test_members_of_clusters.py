@@ -144,19 +144,17 @@ def test_shares_of_sub_tables_and_linear_functions_are_those_of_the_truth() -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["population", "data"])
-def test_r30_intervals_of_cells_of_a_cluster_cover(target: Target) -> None:
-    """10,000 releases: 94 to 96 % of every cell with enough events, and all errors within 5 %."""
+def test_r30_intervals_of_cells_of_a_cluster_cover() -> None:
+    """10,000 releases of one table: 94 to 96 % of every cell with enough events, all errors within 5 %.
+
+    From the population the variance is that of the enumerated reports (above).
+    """
+    target: Target = "data"
     several, n = channels(), 20_000
     rng = np.random.default_rng(6)
     shares = 0.7 * truth() + 0.3 / truth().size
     originals = rng.multinomial(n, shares.ravel()).reshape(SHAPE)
-    true = shares if target == "population" else originals / n
-    if target == "population":
-        law = along_all(Channel.spread, several, shares).ravel()
-        tables = rng.multinomial(n, law, 10_000).reshape(-1, *SHAPE)
-    else:
-        tables = release(rng, originals, designs(several), 10_000)
+    true, tables = originals / n, release(rng, originals, designs(several), 10_000)
     found = []
     for table in tables:
         errors = cell_errors(Counts(NAMES, table), several, target)

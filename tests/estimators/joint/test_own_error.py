@@ -52,9 +52,14 @@ def test_releases_of_2_to_the_40_rows_are_drawn_as_fast_as_small_ones() -> None:
     assert originals.sum() == reports.sum() == 2**40
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("method", ["unbiased", "simplex", "truncated"])
-@pytest.mark.parametrize("kind", ["skewed", "sparse"])
+@pytest.mark.parametrize(
+    ("kind", "method", "target"),
+    [
+        (kind, method, TARGETS[(place + other) % 2])
+        for place, kind in enumerate(["skewed", "sparse"])
+        for other, method in enumerate(["unbiased", "simplex", "truncated"])
+    ],
+)
 def test_the_expected_avd_is_that_of_the_true_one(kind: str, method: str, target: Target) -> None:
     shape, n = (3, 4, 2), 2000
     shares = {"skewed": skewed, "sparse": sparse}[kind](np.random.default_rng(23), shape)
@@ -82,15 +87,15 @@ def calibration(
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_bootstrap_errors_of_the_unbiased_table_are_its_errors_by_formula(target: Target) -> None:
-    """4,000 replicates know an error to 1.1 %: 7 % is 6 sigma."""
+    """2,000 replicates know an error to 1.6 %: 10 % is 6 sigma."""
     given = channels((2, 3), (0.5, 0.8))
     table = skewed(np.random.default_rng(25), (2, 3))
     released = counts(np.rint(20_000 * along_all(Channel.spread, given, table)).astype(np.int64))
     solution = unbiased(released, given)
     run = METHODS["unbiased"].run
     drawing = Bootstrap(released, given, run, solution, target)
-    errors = drawing.standard_errors(4000, np.random.default_rng(26))
-    assert errors == pytest.approx(cell_errors(released, given, target).standard_errors, rel=0.07)
+    errors = drawing.standard_errors(2000, np.random.default_rng(26))
+    assert errors == pytest.approx(cell_errors(released, given, target).standard_errors, rel=0.1)
     again = drawing.standard_errors(50, np.random.default_rng(27))
     assert np.array_equal(again, drawing.standard_errors(50, np.random.default_rng(27)))
     with pytest.raises(InputError, match="from 2 to 100,000"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
@@ -18,6 +18,7 @@ TABLES = array_shapes(max_dims=3, max_side=6).flatmap(
 )
 
 
+@settings(max_examples=20)
 @given(TABLES)
 def test_the_projection_meets_the_conditions_of_the_optimum(table: np.ndarray) -> None:
     """Nearest in squared distance: all positive cells moved by one amount, all others were below it."""

@@ -10,18 +10,16 @@ import pytest
 from budget_opt.errors import InputError, NoiseError
 from budget_opt.estimators.channels import Channel, uniform
 from budget_opt.estimators.estimate import Target
-from budget_opt.estimators.joint.drawing import drawn_originals, drawn_reports
 from budget_opt.estimators.joint.subtables import Masks, coarser, conditional_share, masks_of, share_of
 from budget_opt.estimators.joint.unbiased import linear
 from budget_opt.mechanisms.randomized_response import retention
-from tests.estimators.joint.dense import channels, counts, covariance, random_counts
+from tests.estimators.joint.dense import REPETITIONS, channels, counts, covariance, random_counts, releases
 from tests.estimators.release_model import FloatArray, skewed, sparse
 
 SHAPE = (3, 4, 2)
 GIVEN = channels(SHAPE, (0.5, 0.7, 0.6), skewed=True)
 TARGETS: tuple[Target, ...] = ("population", "data")
 LABELS = (("a", "b", "c"), (1, 2, 3, None), (True, False))
-REPETITIONS = 10_000
 
 
 def masks(*chosen: list[int]) -> Masks:
@@ -93,14 +91,11 @@ def test_r30_shares_and_conditional_shares_are_covered(
     rng = np.random.default_rng(34)
     shares = {"skewed": skewed, "sparse": sparse}[kind](rng, SHAPE)
     condition = masks([0, 1], [0, 1, 2, 3], [0, 1])
-    fixed = drawn_originals(shares, n, rng)
     covered, done = np.zeros(2), 0
-    for _ in range(REPETITIONS):
-        originals = fixed if target == "data" else drawn_originals(shares, n, rng)
-        truth = fixed / n if target == "data" else shares
-        released = counts(drawn_reports(originals, given, rng))
-        whole = truth[condition[0]].sum()
-        truths = (indicator(EVENT) * truth).sum(), (indicator(EVENT) * truth)[condition[0]].sum() / whole
+    truth, drawn = releases(shares, given, n, target, seed=34)
+    whole = truth[condition[0]].sum()
+    truths = (indicator(EVENT) * truth).sum(), (indicator(EVENT) * truth)[condition[0]].sum() / whole
+    for released in drawn:
         try:
             ratio = conditional_share(released, given, EVENT, condition, target, "ratio")
         except NoiseError:

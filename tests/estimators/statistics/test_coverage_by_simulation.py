@@ -67,13 +67,15 @@ def compare(
     assert covered[0] - SIMULATED <= inside <= covered[1] + SIMULATED
 
 
-@pytest.mark.parametrize("target", ["population", pytest.param("data", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("retentions", [MIDDLE])
-@pytest.mark.parametrize("kind", list(KINDS))
-def test_r30_intervals_of_associated_attributes_cover(
-    kind: str, retentions: tuple[float, ...], target: Target
-) -> None:
-    judge(kind, strong((3, 3)), retentions, 20_000, target, (0.94, 0.96))
+OF_KINDS: list[tuple[str, Target]] = [
+    (kind, "data" if place % 2 else "population") for place, kind in enumerate(KINDS)
+]
+"""Every kind with one target; of members of a cluster with the other."""
+
+
+@pytest.mark.parametrize(("kind", "target"), OF_KINDS)
+def test_r30_intervals_of_associated_attributes_cover(kind: str, target: Target) -> None:
+    judge(kind, strong((3, 3)), MIDDLE, 20_000, target, (0.94, 0.96))
 
 
 MEMBERS = tuple(
@@ -83,18 +85,18 @@ MEMBERS = tuple(
 """Both attributes in one cluster, with backgrounds that their shares are far from."""
 
 
-@pytest.mark.parametrize("target", ["population", pytest.param("data", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("kind", list(KINDS))
-def test_r30_intervals_of_members_of_a_cluster_cover(kind: str, target: Target) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "other"), OF_KINDS)
+def test_r30_intervals_of_members_of_a_cluster_cover(kind: str, other: Target) -> None:
     """Cramer's V, mutual information and entropy, where the attributes are associated."""
+    target: Target = "data" if other == "population" else "population"
     shares = strong((3, 3))
     truth, table = releases(shares, MEMBERS, 20_000, target, np.random.default_rng(7))
     compare(kind, table, theta(kind, truth), (0.94, 0.96), 0.1, (0.93, 1.07))
 
 
 @pytest.mark.slow
-@TARGETS
-@pytest.mark.parametrize("kind", ["information", "phi^2"])
+@pytest.mark.parametrize(("kind", "target"), [("information", "data"), ("phi^2", "population")])
 def test_r30_intervals_hold_for_independent_members_of_a_cluster(kind: str, target: Target) -> None:
     """Where the released table alone would show an association."""
     shares = independent((3, 3))
@@ -111,15 +113,17 @@ def test_r30_intervals_of_skewed_tables_cover(
     judge(kind, skewed(np.random.default_rng(1), (3, 4)), retentions, 10_000, target, (0.94, 0.96), bias=0.15)
 
 
-@TARGETS
 @pytest.mark.parametrize(
-    ("shape", "retentions"),
+    ("kind", "shape", "retentions", "target"),
     [
-        ((3, 4), MIDDLE),
-        *(pytest.param(*one, marks=pytest.mark.slow) for one in [((2, 2), MIDDLE), ((3, 4), SMALL)]),
+        ("information", (3, 4), MIDDLE, "population"),
+        ("phi^2", (3, 4), MIDDLE, "data"),
+        pytest.param("information", (2, 2), MIDDLE, "data", marks=pytest.mark.slow),
+        pytest.param("phi^2", (2, 2), MIDDLE, "population", marks=pytest.mark.slow),
+        pytest.param("information", (3, 4), SMALL, "data", marks=pytest.mark.slow),
+        pytest.param("phi^2", (3, 4), SMALL, "population", marks=pytest.mark.slow),
     ],
 )
-@pytest.mark.parametrize("kind", ["information", "phi^2"])
 def test_r30_intervals_hold_at_independence_where_the_delta_method_does_not(
     kind: str, shape: tuple[int, int], retentions: tuple[float, ...], target: Target
 ) -> None:
@@ -128,8 +132,7 @@ def test_r30_intervals_hold_at_independence_where_the_delta_method_does_not(
 
 
 @pytest.mark.slow
-@TARGETS
-@pytest.mark.parametrize("retentions", [MIDDLE, LARGE])
+@pytest.mark.parametrize(("retentions", "target"), [(MIDDLE, "data"), (LARGE, "population")])
 @pytest.mark.parametrize("kind", ["information", "phi^2"])
 def test_r30_intervals_of_weak_associations_hold(
     kind: str, retentions: tuple[float, ...], target: Target
@@ -170,23 +173,25 @@ def test_r30_intervals_of_a_weighted_survey_cover(kind: str, target: Target) -> 
     compare(kind, table, theta(kind, made.truth), (0.935, 0.965), 0.15, (0.93, 1.07))
 
 
-@TARGETS
 @pytest.mark.parametrize(
-    ("r", "retention", "n", "diagonal"),
+    ("r", "retention", "n", "diagonal", "target"),
     [
-        (6, 0.4, 300, 0.0),
-        (10, 0.4, 1_000, 0.0),
-        (10, 0.4, 3_000, 0.3),
-        pytest.param(30, 0.6, 30_000, 0.3, marks=pytest.mark.slow),
-        pytest.param(20, 0.8, 2_000, 0.3, marks=pytest.mark.slow),
+        (6, 0.4, 300, 0.0, "data"),
+        (10, 0.4, 1_000, 0.0, "population"),
+        (10, 0.4, 3_000, 0.3, "data"),
+        pytest.param(30, 0.6, 30_000, 0.3, "population", marks=pytest.mark.slow),
+        pytest.param(20, 0.8, 2_000, 0.3, "data", marks=pytest.mark.slow),
     ],
 )
 def test_r30_intervals_of_many_cells_cover(
     r: int, retention: float, n: int, diagonal: float, target: Target
 ) -> None:
-    """Where what is left of the bias adds up: at least 92 %; without `bias` it was 0 to 90 %."""
+    """Where what is left of the bias adds up: at least 92 %; without `bias` it was 0 to 90 %.
+
+    Less 3 standard deviations of the simulation: 1.5 points at 36 cells, 2.6 at 100, 8 at 900.
+    """
     shares = (1 - diagonal) / r**2 + diagonal * np.eye(r) / r
-    times = 200_000 // r**2
+    times = 100_000 // r**2
     channels, rng = channels_of((r, r), (retention, retention)), np.random.default_rng(4)
     truth, table = releases(shares, channels, n, target, rng, times)
     for kind, divergence in KINDS.items():

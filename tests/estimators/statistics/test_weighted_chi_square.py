@@ -29,11 +29,20 @@ def test_weights_in_pairs_are_sums_of_exponentials(q: float) -> None:
 
 
 def imhof(q: float, w: FloatArray) -> float:
-    def integrand(u: float) -> float:
-        angle = 0.5 * np.arctan(w * u).sum() - 0.5 * q * u
-        return float(np.sin(angle) / (u * np.prod((1 + (w * u) ** 2) ** 0.25)))
+    """Imhof's integral (1961, eq. 3.2), as far as its terms are above 1e-14."""
+    each, times = np.unique(w, return_counts=True)
 
-    return 0.5 + float(integrate.quad(integrand, 0, np.inf, limit=2000)[0]) / np.pi
+    def decay(u: float) -> float:
+        return float(0.25 * np.log1p((each * u) ** 2) @ times) + np.log(u)
+
+    def integrand(u: float) -> float:
+        angle = 0.5 * np.arctan(each * u) @ times - 0.5 * q * u
+        return float(np.sin(angle) * np.exp(-decay(u)))
+
+    end = 1.0 / float(w.sum())
+    while decay(end) < 32:
+        end *= 1.5
+    return 0.5 + float(integrate.quad(integrand, 0, end, limit=2000, epsabs=1e-9)[0]) / np.pi
 
 
 @pytest.mark.parametrize("q", [1.0, 5.0, 12.0])
@@ -42,10 +51,10 @@ def test_it_is_imhofs_integral(q: float) -> None:
     assert weighted_chi_square_tail(q, w) == pytest.approx(imhof(q, w), abs=1e-6)
 
 
-@pytest.mark.parametrize("w", [[1.0, 1e-5], np.geomspace(1, 1e-6, 20), np.linspace(0.01, 1, 60)])
-def test_it_is_the_share_of_200000_draws(w: FloatArray) -> None:
-    """At 6 standard deviations of the share."""
-    rng, times = np.random.default_rng(8), 200_000
+@pytest.mark.parametrize("w", [[1.0, 1e-5], np.geomspace(1, 1e-6, 20)])
+def test_it_is_the_share_of_100000_draws(w: FloatArray) -> None:
+    """At 6 standard deviations of the share: to 1 point in the middle."""
+    rng, times = np.random.default_rng(8), 100_000
     drawn = sum(weight * rng.chisquare(1, times) for weight in np.asarray(w))
     for probability in (0.02, 0.5, 0.95, 0.999):
         q = float(np.quantile(drawn, probability))
@@ -54,7 +63,7 @@ def test_it_is_the_share_of_200000_draws(w: FloatArray) -> None:
 
 
 def test_it_falls_and_begins_at_one() -> None:
-    tails = [weighted_chi_square_tail(q, [2.0, 1.0, 0.1]) for q in np.linspace(0, 80, 200)]
+    tails = [weighted_chi_square_tail(q, [2.0, 1.0, 0.1]) for q in np.linspace(0, 80, 60)]
     assert tails[0] == 1
     assert np.all(np.diff(tails) < 0)
 
@@ -66,6 +75,7 @@ def test_weights_that_make_no_sum_are_refused(w: list[float]) -> None:
 
 
 MANY = {
+    "60": np.linspace(0.01, 1, 60),
     "200 and one large": np.r_[np.ones(200), 50.0],
     "841": np.geomspace(1, 0.01, 841),
     "2401": np.linspace(1, 2, 2401),
@@ -75,16 +85,13 @@ MANY = {
 
 
 @pytest.mark.parametrize("name", list(MANY))
-def test_many_weights_are_the_share_of_4000_draws(name: str) -> None:
-    """At 6 standard deviations; a path that bends right whatever the weights gave 0, 1 and NaN at random."""
-    w, rng, times = MANY[name], np.random.default_rng(9), 4_000
-    drawn = np.zeros(times)
-    for part in np.array_split(w, 1 + w.size // 100):
-        drawn += rng.chisquare(1, (times, part.size)) @ part
-    for probability in (0.01, 0.1, 0.5, 0.95, 0.99):
-        error = np.sqrt(probability * (1 - probability) / times)
-        found = weighted_chi_square_tail(float(np.quantile(drawn, probability)), w)
-        assert found == pytest.approx(1 - probability, abs=6 * error)
+def test_of_many_weights_too(name: str) -> None:
+    """A path that bends right whatever the weights gave 0, 1 and NaN at random."""
+    w = MANY[name]
+    for deviations in (-1.2, 0.0, 2.6):
+        q = w.sum() + deviations * np.sqrt(2 * (w @ w))
+        if q > 0:
+            assert weighted_chi_square_tail(q, w) == pytest.approx(imhof(q, w), abs=1e-7)
 
 
 @pytest.mark.parametrize("freedoms", [20, 39, 41, 200, 841, 2401])
@@ -95,7 +102,7 @@ def test_many_nearly_equal_weights_are_an_ordinary_chi_square(freedoms: int, tai
     assert weighted_chi_square_tail(q, nearly) == pytest.approx(stats.chi2.sf(q, freedoms), rel=1e-6)
 
 
-@pytest.mark.parametrize(("freedoms", "share"), [(841, 0.1), (2401, 0.5), (2401, 0.1)])
+@pytest.mark.parametrize(("freedoms", "share"), [(841, 0.5), (2401, 0.1)])
 def test_far_below_the_mean_of_many_weights_the_path_is_upright(freedoms: int, share: float) -> None:
     """There 1/s exp(-s q) rises along every path that leans, and the result was 0 or none."""
     nearly = 1 + 1e-8 * np.linspace(-1, 1, freedoms)
