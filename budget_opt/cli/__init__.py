@@ -39,13 +39,13 @@ def _answered(arguments: list[str]) -> int:
 def _run(arguments: list[str]) -> int:
     import typer
 
-    from budget_opt.cli.app import app
+    from budget_opt.cli.app import parser
     from budget_opt.cli.option_names import as_typed
     from budget_opt.cli.output import note
     from budget_opt.errors import BudgetOptError, InputError
 
     try:
-        code = app(args=arguments, standalone_mode=False)
+        code = parser()(args=arguments, standalone_mode=False)
     except InputError as error:
         raise as_typed(error, arguments) from error
     except typer.TyperException as error:

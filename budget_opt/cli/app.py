@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import typer
+from typer.main import get_command
 
 from budget_opt.cli import (
     commands_audit,
@@ -52,3 +56,9 @@ app.command("report")(commands_report.report)
 app.command("export")(commands_export.export)
 app.add_typer(commands_ledger.ledger_app, name="ledger")
 app.command("schema")(commands_problem.schema)
+
+
+@cache
+def parser() -> Any:
+    """The commands as typer parses them, made once a process: that takes as long as a short command."""
+    return get_command(app)

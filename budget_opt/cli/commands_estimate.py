@@ -36,6 +36,10 @@ def estimate(
     marginals: Annotated[
         list[str] | None, _asked("a,b", f"The shares of the categories of each of these, or of {EVERY}.")
     ] = None,
+    source_marginal: Annotated[
+        list[str] | None,
+        _asked("a", "The shares of the categories of this one, whose matrix a known source chose."),
+    ] = None,
     table: Annotated[list[str] | None, _asked("a,b,c", "The joint table of these; see --method.")] = None,
     covariances: Annotated[
         list[str] | None, _asked("a,b,c", f"Covariances of these, or of {EVERY} with scores.")
@@ -118,6 +122,7 @@ def estimate(
     asked = {
         "moment": moment,
         "marginals": marginals,
+        "source-marginal": source_marginal,
         "table": table,
         "covariances": covariances,
         "correlations": correlations,
@@ -131,6 +136,7 @@ def estimate(
     normal_quantile(level)
     require_noise_limit(noise_limit)
     _require_asked(asked, method, test_method)
+    _require_population(asked, target)
     if output is not None:
         require_replaceable_estimates(output, released)
     found = bo.Allocation.read(allocation)
@@ -169,6 +175,14 @@ def _require_asked(asked: dict[str, list[str] | None], method: str | None, test_
             )
     if test_method is not None and not asked["test"]:
         raise InputError("--test-method: is of --test, and no test is asked for. Give one, or leave it out.")
+
+
+def _require_population(asked: dict[str, list[str] | None], target: str) -> None:
+    if asked["source-marginal"] and target != "population":
+        raise InputError(
+            f"--target {target}: the errors of --source-marginal are from the population alone. Ask for it "
+            "in a command of its own, without --target."
+        )
 
 
 def _weight(column: str | None, allocation: bo.Allocation) -> str | Literal[False] | None:

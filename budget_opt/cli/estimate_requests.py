@@ -115,6 +115,11 @@ def _marginals(text: str, stated: Stated) -> _Call:
     return _Call(bo.estimate.marginals, _chosen(text, "marginals"))
 
 
+def _source_marginal(text: str, stated: Stated) -> _Call:
+    del stated
+    return _Call(bo.estimate.source_marginal, (text.strip(),), without=("target", "noise_limit"))
+
+
 def _table(text: str, stated: Stated) -> _Call:
     return _Call(bo.estimate.table, _names(text, "table"), {"method": stated.method})
 
@@ -160,6 +165,7 @@ def _regression(family: str, text: str, stated: Stated) -> _Call:
 
 _CALLS: dict[str, Callable[[str, Stated], _Call]] = {
     "marginals": _marginals,
+    "source-marginal": _source_marginal,
     "table": _table,
     "covariances": partial(_matrix, "covariances"),
     "correlations": partial(_matrix, "correlations"),

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-import typer
-
-from budget_opt.cli.app import app
+from budget_opt.cli.app import parser
 from budget_opt.errors import InputError
 
 _PYTHON = {"whatif": {"total_epsilon": "--epsilon"}, "show": {"priors": "--prior"}}
@@ -19,6 +17,8 @@ _SCORES = re.compile(r"\bscores=\{\"([^\"]+)\": \[([^]]+)\]\}")
 """How it names scores: scores={"income": [one number a category]}."""
 _SCORES_BY_VALUE = re.compile(r"\bscores=\{\"([^\"]+)\": \{([^}]+)\}\}")
 """Of a public column: scores={"wave": {"first": 0, "second": 1}}."""
+_CALLED = re.compile(r"\bestimate\.(\w+)\(released, allocation, '([^']+)'\)")
+"""How it names another estimate of one attribute: estimate.marginals(released, allocation, 'income')."""
 _OTHERWISE = {"estimate": {'family="linear"': "--regress", 'family="logistic"': "--logistic"}}
 """Words that are an option of their own, by command."""
 
@@ -32,6 +32,7 @@ def as_typed(error: InputError, arguments: Sequence[str]) -> InputError:
     text = str(error)
     for python, option in _OTHERWISE.get(arguments[0], {}).items():
         text = text.replace(python, option)
+    text = _CALLED.sub(lambda one: f"{options[one[1]]} {one[2]}" if one[1] in options else one[0], text)
     text = _GIVEN.sub(lambda one: _typed(one, options), text)
     if "scores" in options:
         text = _SCORES.sub(lambda one: f'--scores "{one[1]}={_numbers(one[2])}"', text)
@@ -60,7 +61,7 @@ def _pairs(listed: str) -> str:
 
 def _options(arguments: Sequence[str]) -> dict[str, str]:
     """Options of the command by the names that they have in Python."""
-    command, named = typer.main.get_command(app), list(arguments)
+    command, named = parser(), list(arguments)
     # a command of commands, such as ledger, is followed by one of them
     while commands := getattr(command, "commands", {}):
         if not named or named[0] not in commands:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from budget_opt.allocation.merging import retention_heading
 from budget_opt.allocation.show import outcome_sentence
 from budget_opt.api.planning import plan
 from budget_opt.errors import InfeasibleError
@@ -27,7 +28,8 @@ _HEAD = f"padding: 1px 10px; text-align: right; position: sticky; top: 0; backgr
 
 def moments_table(allocation: Allocation, start: Allocation, n: int) -> str:
     """The moments: weight, floor, retention now and at the start, expected relative standard error at n."""
-    heads = ["moment", "weight", "floor", "retention", "at the start", f"standard error at n = {n:,}"]
+    kept = retention_heading(allocation.moments)
+    heads = ["moment", "weight", "floor", kept, "at the start", f"standard error at n = {n:,}"]
     planned = plan(allocation, n).moments
     chosen = chosen_moments(allocation.moments, MOST_ROWS)
     rows = "".join(_row(allocation.moments[k], start.moments[k], planned[k]) for k in chosen.shown)

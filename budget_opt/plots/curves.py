@@ -52,7 +52,7 @@ def retention_curves(
             color=COLOURS[i % len(COLOURS)],
             linestyle=DASHES[i % len(DASHES)],
             linewidth=1.6,
-            label=f"{r:.7g} categories" if i == 0 else f"{r:.7g}",
+            label=f"{_told(r)} categories" if i == 0 else _told(r),
         )
     highest = float(retention(largest, min(cardinalities)))
     ax.set(ylim=(0, 1 if allocation is None else min(1.0, math.ceil(10 * highest) / 10)), xlim=(0, largest))
@@ -99,8 +99,13 @@ def _label(group: list[AllocatedBlock]) -> str:
     name = label(first.name, LABEL_WIDTH)
     if not first.is_released:
         return f"{more + 1} not released" if more else f"{name}: not released"
-    r = f"{_effective(first):.7g}"
+    r = _told(_effective(first))
     return f"{name} + {more} more ({r})" if more else f"{name} ({r})"
+
+
+def _told(cardinality: float) -> str:
+    """A number of categories; an effective one, 1 / least share, with one digit behind the point."""
+    return f"{cardinality:.0f}" if cardinality == int(cardinality) else f"{cardinality:,.1f}"
 
 
 def _effective(block: AllocatedBlock) -> float:
@@ -109,8 +114,8 @@ def _effective(block: AllocatedBlock) -> float:
 
 
 def _cardinalities(allocation: Allocation) -> list[float]:
-    """Those of the attributes; of many, a few from the smallest to the largest."""
-    found = sorted({_effective(block) for block in allocation.blocks})
+    """Those of the blocks with a retention; of many, a few from the smallest to the largest."""
+    found = sorted({_effective(block) for block in allocation.blocks if block.has_retention})
     if len(found) <= MOST_CURVES:
         return found
     return [found[i] for i in np.linspace(0, len(found) - 1, MOST_CURVES).round().astype(int)]

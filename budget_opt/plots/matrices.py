@@ -36,7 +36,7 @@ def retention_matrix(allocation: Allocation, ax: Axes | None = None, largest: in
     names, count = [allocation.attributes[m].name for m in shown], len(shown)
     size = 0.50 if count <= 12 else 0.36 if count <= MOST_NUMBERS else 0.19
     listed = _of_higher_order(allocation)
-    ax = axes(ax, width=2.2 + size * count + (2.6 if listed else 0.4), height=1.5 + size * count)
+    ax = axes(ax, width=2.2 + size * count + (2.6 if listed else 0.4), height=2.1 + size * count)
     kept = _pairs(allocation, names)
     asked = {frozenset(moment.attributes) for moment in allocation.moments}
     stated = np.array([[frozenset((a, b)) in asked for b in names] for a in names])
@@ -45,7 +45,7 @@ def retention_matrix(allocation: Allocation, ax: Axes | None = None, largest: in
     if count <= MOST_NUMBERS:
         _write_numbers(ax, kept, stated, norm)
     labels = distinct(label(name, LABEL_WIDTH) for name in names)
-    _frame(ax, labels, len(allocation.attributes) - count)
+    _frame(ax, labels, _left_out(allocation, count))
     if listed:
         ax.annotate(
             "\n".join(listed),
@@ -63,6 +63,14 @@ def _shown(allocation: Allocation, largest: int) -> list[int]:
     order = np.argsort([-attribute.epsilon for attribute in allocation.attributes], kind="stable")
     with_retention = [int(m) for m in order if allocation.attributes[m].has_retention]
     return sorted(with_retention[:largest])
+
+
+def _left_out(allocation: Allocation, count: int) -> list[str]:
+    """Lines on the attributes that are not among the `count` shown, by reason."""
+    by_source = sum(not attribute.has_retention for attribute in allocation.attributes)
+    less = len(allocation.attributes) - by_source - count
+    lines = [f"{others_in_words(less, 'attribute')} with less epsilon not shown"] if less else []
+    return [*lines, f"without those randomized by source ({by_source})"] if by_source else lines
 
 
 def _pairs(allocation: Allocation, names: list[str]) -> np.ndarray:
@@ -137,7 +145,7 @@ def _number(share: float) -> str:
     return f"{hundredth:.0f}" if hundredth >= 9.95 else f"{hundredth:.1f}" if hundredth >= 0.05 else "<.1"
 
 
-def _frame(ax: Axes, labels: list[str], left_out: int) -> None:
+def _frame(ax: Axes, labels: list[str], left_out: list[str]) -> None:
     count = len(labels)
     ax.set(xlim=(-0.5, count - 0.5), ylim=(count - 0.5, -0.5), aspect="equal")
     size = SMALL if count <= MOST_NUMBERS else SMALL - 1.5
@@ -145,14 +153,14 @@ def _frame(ax: Axes, labels: list[str], left_out: int) -> None:
     ax.set_yticks(range(count), labels, fontsize=size)
     ax.tick_params(length=0, labelcolor=DARK)
     ax.spines[:].set_visible(False)
-    rest = "" if not left_out else f"\n{others_in_words(left_out, 'attribute')} with less epsilon not shown"
-    ax.text(
-        1.0,
-        0.97,
-        f"retention (%)\nframed: an attribute alone\nhatched: no moment of the problem{rest}",
-        transform=ax.transAxes,
-        ha="right",
-        va="top",
+    lines = ("retention (%)", "framed: an attribute alone", "hatched: no moment of the problem", *left_out)
+    ax.annotate(
+        "\n".join(lines),
+        xy=(0.0, 1.0),
+        xycoords="axes fraction",
+        xytext=(0, 4),
+        textcoords="offset points",
+        va="bottom",
         fontsize=SMALL,
         color=GREY,
         linespacing=1.4,

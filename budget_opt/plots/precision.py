@@ -96,7 +96,9 @@ def _set_height(ax: Axes, errors: list[float]) -> None:
     """Half a decade at least, with numbers that people read."""
     low, high = min(errors) / 1.2, max(errors) * 1.2
     ax.set_ylim(min(low, high / 3), high)
-    plain_logarithms(ax.yaxis, "{x:.2g}", steps=(1.0, 2.0, 5.0))
+    # over many decades matplotlib has room for powers of ten alone, and else writes no number at all
+    steps = (1.0, 2.0, 5.0) if high < 1e3 * low else (1.0,)
+    plain_logarithms(ax.yaxis, "{x:.2g}", steps=steps)
 
 
 def _named(moments: list[PlannedMoment], most: int) -> list[PlannedMoment]:

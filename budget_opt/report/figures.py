@@ -66,8 +66,6 @@ def _most(allocation: Allocation) -> str:
 
 def _largest(allocation: Allocation) -> str:
     with_retention = [block for block in allocation.blocks if block.has_retention]
-    if not with_retention:
-        return "All attributes are randomized by matrices that their sources chose, which have no retention."
     largest = max(with_retention, key=lambda block: block.retention)
     if largest.retention == 0:
         every = len(with_retention) == len(allocation.blocks)

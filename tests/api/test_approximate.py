@@ -49,6 +49,14 @@ def given(problem: bo.Problem, epsilons: FloatArray) -> bo.Allocation:
 SOLVED = bo.solve(many())
 
 
+def without_drawings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a test of a report's words: figures take most of its time."""
+    from budget_opt.report import figures
+    from budget_opt.report.blocks import Figure
+
+    monkeypatch.setattr(figures, "_figure", lambda draw, name, title, text: Figure("<svg/>", title, text))
+
+
 @pytest.mark.parametrize("objective", ["geometric_mean", "max_min", "min_variance"])
 def test_the_total_is_used_up_by_exact_convolution_and_never_passed(objective: str) -> None:
     problem = many(objective)
@@ -306,7 +314,10 @@ def test_its_text_tells_the_pair_and_the_sum_apart() -> None:
     assert f"sum of epsilons {SOLVED.spent_epsilon:g}" in " ".join(str(SOLVED).split())
 
 
-def test_the_report_tells_two_guarantees_that_are_both_true(tmp_path: Path) -> None:
+def test_the_report_tells_two_guarantees_that_are_both_true(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_drawings(monkeypatch)
     page = bo.report(SOLVED, tmp_path / "r.html").read_text("utf-8")
     assert "10 with delta 1e-06</strong>" in page
     assert "Two guarantees, both true: this one, and the sum, " in page

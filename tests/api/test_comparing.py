@@ -250,3 +250,17 @@ def test_no_number_is_cut_on_a_narrow_page(width: int) -> None:
     assert text.count("28.6 %") == 9
     assert "geometric_mean" in text
     assert "\N{HORIZONTAL ELLIPSIS}" not in text
+
+
+@pytest.mark.parametrize(("size", "gains"), [(1.0, []), (1e-9, ["a x c"])])
+def test_what_is_nothing_beside_the_other_moments_is_no_gain(size: float, gains: list[str]) -> None:
+    """Retentions of a x c are 0 and about 1e-10: nothing beside 0.1 of a x b, and much beside 1e-19."""
+    problem = bo.Problem(
+        attributes=[bo.Attribute(name, categories=3) for name in "abc"],
+        moments=[bo.CrossMoment("a", "b"), bo.CrossMoment("a", "c")],
+        total_epsilon=4.0,
+    )
+    splits = {"none": {"a": size, "b": size, "c": 0.0}, "hair": {"a": size, "b": size, "c": 1e-9}}
+    found = bo.compare(splits, problem, even=False)["hair"]
+    assert [change.label for change in found.gains] == gains
+    assert found.losses == ()

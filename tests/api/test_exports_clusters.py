@@ -77,13 +77,14 @@ def test_the_matrices_have_one_of_the_cluster_with_joint_labels(
     tmp_path: Path, works: dict[str, Any]
 ) -> None:
     allocation = clustered(**works)
+    doubles = matrix(allocation).astype(float)
     written = bo.export(allocation, "matrices", tmp_path / "m.npz")
     assert written.attributes == ("works", "region", "letter", "age")
     assert written.left_out == ("nothing",)
     assert any(f"{NAME} is one variable" in note and "with +++ between" in note for note in written.notes)
     with np.load(tmp_path / "m.npz", allow_pickle=False) as loaded:
         assert list(loaded["attributes"]) == [NAME, "region"]
-        assert np.array_equal(loaded[f"{NAME}: matrix"], matrix(allocation).astype(float))
+        assert np.array_equal(loaded[f"{NAME}: matrix"], doubles)
         assert list(loaded[f"{NAME}: categories"]) == joint_texts("")
         assert list(loaded[f"{NAME}: members"]) == list(CLUSTER)
         assert [" +++ ".join(row) for row in loaded[f"{NAME}: labels"]] == joint_texts("")
@@ -92,7 +93,7 @@ def test_the_matrices_have_one_of_the_cluster_with_joint_labels(
     with (tmp_path / "m.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["attribute"] == NAME]
     expected = {
-        (truth, report): float(matrix(allocation)[i, j])
+        (truth, report): doubles[i, j]
         for i, truth in enumerate(joint_texts(""))
         for j, report in enumerate(joint_texts(""))
     }

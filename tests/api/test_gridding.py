@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from itertools import combinations, product
+from functools import cache
+from itertools import chain, combinations, product
+from math import lcm
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +36,26 @@ def best_by_enumeration(arrays: Arrays, step: Fraction, most: int = 60_000) -> f
     choices = []
     for low, high in zip(arrays.lower, arrays.stated_upper, strict=True):
         if low == high:
-            choices.append([float(low)])
+            choices.append([exact(low)])
             continue
         top = limit if np.isinf(high) else min(limit, exact(high))
-        counts = range(-(-exact(low) // step), top // step + 1)
-        choices.append([float(count * step) for count in counts])
+        choices.append([count * step for count in range(-(-exact(low) // step), top // step + 1)])
     assert np.prod([len(choice) for choice in choices], dtype=float) <= most
     sign = -1.0 if arrays.objective in MINIMIZED else 1.0
-    kept = [np.array(split) for split in product(*choices) if not broken(arrays, np.array(split))]
-    values = [sign * value(arrays, split) for split in kept]
+    splits = [np.array(split, dtype=float) for split in _within_budgets(arrays, choices)]
+    values = [sign * value(arrays, split) for split in splits if not broken(arrays, split)]
     return sign * max(values) if values else None
+
+
+def _within_budgets(arrays: Arrays, choices: list[list[Fraction]]) -> Iterator[tuple[Fraction, ...]]:
+    """The splits that keep the budgets, summed as whole numbers of a unit that divides all of them."""
+    caps = [budget.cap for budget in arrays.budgets]
+    unit = lcm(*(number.denominator for number in (*caps, *chain(*choices))))
+    whole = [[int(number * unit) for number in choice] for choice in choices]
+    limits = [(budget.members.tolist(), int(budget.cap * unit)) for budget in arrays.budgets]
+    for split, units in zip(product(*choices), product(*whole), strict=True):
+        if all(sum(units[i] for i in members) <= cap for members, cap in limits):
+            yield split
 
 
 def small_problems(
@@ -64,6 +77,17 @@ def small_problems(
     return found
 
 
+@cache
+def listed_problems(
+    count: int, first: int, objective: Objective
+) -> list[tuple[Arrays, Fraction, float | None]]:
+    """Small problems, each with the best value by enumeration, which several tests compare with."""
+    return [
+        (arrays, step, best_by_enumeration(arrays, step))
+        for arrays, step in small_problems(count, first, objective)
+    ]
+
+
 def on_the_grid(arrays: Arrays, step: Fraction) -> Any:
     solver = "local search" if arrays.objective == "weighted_sum" else None
     try:
@@ -77,8 +101,8 @@ def on_the_grid(arrays: Arrays, step: Fraction) -> Any:
 @pytest.mark.parametrize("objective", [pytest.param("weighted_sum", marks=pytest.mark.slow), *OBJECTIVES[1:]])
 def test_no_split_on_the_grid_is_better(objective: Objective) -> None:
     impossible = 0
-    for arrays, step in small_problems(5 if objective == "weighted_sum" else 10, 500, objective):
-        answer, best = on_the_grid(arrays, step), best_by_enumeration(arrays, step)
+    for arrays, step, best in listed_problems(5 if objective == "weighted_sum" else 10, 500, objective):
+        answer = on_the_grid(arrays, step)
         if best is None:
             impossible += 1
             assert answer.epsilon is None
@@ -102,8 +126,8 @@ def test_the_boxes_alone_lead_to_the_best_split(
     for module in ("search", "method"):
         monkeypatch.setattr(f"budget_opt.solvers.grid.{module}.exchanged", lambda worth, start, *_: start)
     monkeypatch.setattr("budget_opt.solvers.grid.search._LISTED", 4)
-    for arrays, step in small_problems(8, 1200, objective):
-        answer, best = on_the_grid(arrays, step), best_by_enumeration(arrays, step)
+    for arrays, step, best in listed_problems(10, 500, objective):
+        answer = on_the_grid(arrays, step)
         assert answer.complete
         assert (answer.epsilon is None) == (best is None)
         if best is not None:
@@ -114,8 +138,8 @@ def test_the_boxes_alone_lead_to_the_best_split(
 def test_local_search_finds_the_best_of_small_grids_of_weighted_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     """They would be listed; where they are not, chance and moves of a step must find the same."""
     monkeypatch.setattr("budget_opt.solvers.grid.method._LISTED", 0)
-    for arrays, step in small_problems(5, 900, "weighted_sum"):
-        answer, best = on_the_grid(arrays, step), best_by_enumeration(arrays, step)
+    for arrays, step, best in listed_problems(5, 500, "weighted_sum"):
+        answer = on_the_grid(arrays, step)
         if best is not None:
             assert not answer.complete
             assert value(arrays, answer.epsilon) == pytest.approx(best, rel=2e-9)

@@ -164,7 +164,7 @@ def test_other_estimates_refuse_it_by_name_and_defaults_leave_it_out() -> None:
             ask()
     found = bo.estimate.marginals(released, MADE)
     assert found.attributes == ("x", "y")
-    assert "left out: s, see source_marginal" in found.notes
+    assert "left out: s, see source_marginal (--source-marginal)" in found.notes
     assert {"x", "y"} >= set(bo.estimate.covariance(released, MADE).attributes)
     with pytest.raises(bo.InputError, match="never reported"):
         bo.estimate.source_marginal(released, MADE, "c")
@@ -228,7 +228,7 @@ def test_report_and_pictures_say_that_a_source_chose_the_matrix(tmp_path: Path) 
     bo.report(MADE, tmp_path / "report.html", problem=PROBLEM)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "by source" in page
-    assert "S is randomized by the best matrix for its source" in page
+    assert ">s is randomized by the best matrix for its source" in page
     for drawn in (
         transition_plot(MADE, "s"),
         retention_matrix(MADE),

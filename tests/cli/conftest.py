@@ -31,7 +31,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     regions = ("north", "south", "east", "west")
     lines = [f"CANARY-{i},{i % 2},{i * i % 5},{regions[i % 4]},w{i % 7}\n" for i in range(ROWS)]
     (folder / "data.csv").write_text("person,smoker,income,region,wave\n" + "".join(lines))
-    parquet.write_table(csv.read_csv(folder / "data.csv"), folder / "data.parquet", row_group_size=130)
+    parquet.write_table(csv.read_csv(folder / "data.csv"), folder / "data.parquet", row_group_size=250)
     return folder
 
 

@@ -92,7 +92,7 @@ class Desk:
 
     def _undisturbed(self) -> tuple[object, dict[str, object]]:
         allocation, path = bo.Allocation.read(self.folder / "allocation.json"), self.folder / self.target.name
-        watch = Watch(allocation, self.target.name, "", self.folder)
+        watch = Watch(allocation, self.folder / self.kind.data, self.target.name, "", self.folder)
         options = FileOptions(
             row_order=self.kind.order,
             release=KeyedRelease.read(self.key),

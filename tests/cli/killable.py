@@ -28,15 +28,23 @@ from typing import Any, Self
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("os.rename", "os.remove", "os.link", "os.mkdir", "os.rmdir")
 IMPORTED = (
-    "pandas",  # which pyarrow would import in every process
-    "budget_opt.cli.app",
+    "pandas",
+    "pyarrow.pandas_compat",
+    "budget_opt.allocation.document",
+    "budget_opt.allocation.overstated",
+    "budget_opt.cli.option_names",
     "budget_opt.randomizer.files",
     "budget_opt.randomizer.manifest",
+    "budget_opt.randomizer.resuming.codes_digest",
+    "budget_opt.randomizer.resuming.placing",
     "budget_opt.randomizer.resuming.replay",
     "budget_opt.randomizer.resuming.unfinished",
-    "budget_opt.verifier.release",
+    "budget_opt.randomizer.resuming.waiting",
+    "budget_opt.tables.fingerprints",
     "budget_opt.verifier.static",
+    "budget_opt.verifier.streamed",
 )
+"""What a release, or pyarrow for it, would import in every process."""
 CHANCE = re.compile("[0-9a-f]{12,}|(?<=.json.)[a-z0-9_]{8}|^[0-9]+$|#[0-9]+")
 """What is another name in every run."""
 
@@ -110,6 +118,7 @@ def serve() -> None:
     """Carry out the orders on standard input."""
     for module in IMPORTED:
         importlib.import_module(module)
+    importlib.import_module("budget_opt.cli.app").parser()
     _answer(_READY)
     for line in sys.stdin:
         order = Order(**json.loads(line))
@@ -169,7 +178,7 @@ def _take_small_pieces() -> None:
         byte_of_key(batch, level) & 0b11000000
     )  # four buckets, not 256
     reading.CsvSource = functools.partial(reading.CsvSource, block_bytes=2**12)
-    reading.ParquetSource = functools.partial(reading.ParquetSource, batch_rows=100)
+    reading.ParquetSource = functools.partial(reading.ParquetSource, batch_rows=200)
 
 
 def _watch_steps(order: Order, counted: int) -> None:

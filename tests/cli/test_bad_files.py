@@ -15,6 +15,7 @@ from pyarrow import parquet
 
 import budget_opt as bo
 from budget_opt.cli import main
+from tests.cli.killable import Killable, Order
 
 RECORDS = [f"{i % 2},{'abc'[i % 3]}" for i in range(500)]
 TEXT = "smoker,region\n" + "\n".join(RECORDS) + "\n"
@@ -93,43 +94,37 @@ def test_r28_a_target_that_cannot_be_written_exits_with_2(
     assert "See that the folder can be written to" in said
 
 
-FULL = """
-import resource, sys
-from budget_opt.cli import main
-from budget_opt.randomizer import sorting
-sorting.WAITING_BYTES = 1000
-if sys.argv[1] != "-":
-    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
-sys.exit(main(["randomize", "allocation.json", "t.csv", "-o", sys.argv[2], *sys.argv[3:]]))
-"""
-
-
-def run(place: Path, root: Path, *arguments: str, before: tuple[str, ...] = ()) -> tuple[int, str]:
-    # a compiled module that may not grow would be kept cut short, and break the next process
-    quiet = {"COLUMNS": "500", "PYTHONDONTWRITEBYTECODE": "1"}
-    environment = {**os.environ, "PYTHONPATH": str(root), **quiet}
-    command = [*before, sys.executable, "-c", FULL, *arguments]
-    done = subprocess.run(command, env=environment, cwd=place, capture_output=True, text=True, check=False)
-    return done.returncode, " ".join(done.stderr.split())
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="limits are of POSIX systems")
 @pytest.mark.parametrize(
     ("room", "row_order", "message"),
     [
-        ("2000", "shuffle", "the rows cannot wait there until all are randomized (File too large)"),
-        ("500", "public", "r.csv: cannot be written (File too large)"),
+        (2000, "shuffle", "the rows cannot wait there until all are randomized (File too large)"),
+        (500, "public", "r.csv: cannot be written (File too large)"),
     ],
 )
 def test_r28_a_file_that_may_not_grow_exits_with_2_and_leaves_nothing(
-    place: Path, root: Path, room: str, row_order: str, message: str
+    killable: Killable, place: Path, room: int, row_order: str, message: str
 ) -> None:
-    (place / "t.csv").write_text(TEXT)
-    code, said = run(place, root, room, "public/r.csv", "--row-order", row_order)
-    assert code == 2, said
-    assert message in said
+    (place / "t.csv").write_text("smoker,region\n" + "\n".join(RECORDS * 9) + "\n")
+    command = ("randomize", "allocation.json", "t.csv", "-o", "public/r.csv", "--row-order", row_order)
+    ended = killable.run(Order(command, str(place), file_bytes=room))
+    assert ended.code == 2, ended.said
+    assert message in " ".join(ended.said.split())
     assert list((place / "public").iterdir()) == []
+
+
+FULL = """
+import os, subprocess, sys
+from budget_opt.cli import main
+from budget_opt.randomizer import sorting
+sorting.WAITING_BYTES = 1000
+for kilobytes, protect in (("12", False), ("36", False), ("1000", True)):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", "public"], check=True)
+    if protect:
+        subprocess.run(["mount", "-o", "remount,ro", "public"], check=True)
+    code = main(["randomize", "allocation.json", "t.csv", "-o", "public/r.csv"])
+    print(code, os.listdir("public"), file=sys.stderr)
+    subprocess.run(["umount", "public"], check=True)
+"""
 
 
 def _may_mount() -> bool:
@@ -141,20 +136,21 @@ def _may_mount() -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kilobytes", "read_only"), [("12", False), ("36", False), ("1000", True)])
 def test_r28_a_disk_that_is_full_or_read_only_exits_with_2_and_leaves_nothing(
-    place: Path, root: Path, kilobytes: str, read_only: bool
+    place: Path, root: Path
 ) -> None:
+    """With room for nothing, with room for the waiting rows but not for the table, and with none to write."""
     if not _may_mount():
         pytest.skip("this system lets nobody mount a file system")
     (place / "t.csv").write_text("smoker,region\n" + "\n".join(RECORDS * 40) + "\n")
-    mount = f"mount -t tmpfs -o size={kilobytes}k tmpfs public"
-    protect = "mount -o remount,ro public" if read_only else "true"
-    script = f'{mount} && {protect} && shift && "$@"; code=$?; ls -A public >&2; exit $code'
-    code, said = run(
-        place, root, "-", "public/r.csv", before=("unshare", "-m", "sh", "-c", script, "sh", "-")
-    )
-    assert code == 2, said
-    assert ("Read-only file system" if read_only else "No space left on device") in said
-    assert "part" not in said
-    assert said.endswith(".")  # nothing was listed behind the message
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    command = ["unshare", "-m", sys.executable, "-c", FULL]
+    done = subprocess.run(command, env=environment, cwd=place, capture_output=True, text=True, check=True)
+    said, ends = done.stderr.splitlines(), ("No space left on device",) * 2 + ("Read-only file system",)
+    answers = [i for i, line in enumerate(said) if line == "2 []"]
+    assert len(answers) == 3, done.stderr
+    for first, last, end in zip((0, *(i + 1 for i in answers)), answers, ends, strict=False):
+        told = " ".join(said[first:last])
+        assert end in told
+        assert "part" not in told
+        assert told.endswith(".")

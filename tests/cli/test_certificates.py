@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,8 +10,6 @@ import pytest
 import budget_opt as bo
 from budget_opt.certificate.document import Header
 from budget_opt.cli import main
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
@@ -26,42 +22,25 @@ def problem_file(tmp_path: Path) -> Path:
     return tmp_path / "problem.json"
 
 
-def test_a_certificate_goes_from_solve_to_verify(problem_file: Path, tmp_path: Path, run_module: Run) -> None:
+def test_a_certificate_goes_from_solve_to_verify(
+    problem_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(problem_file.parent)
     files = "--certificate", "proof.zip"
-    solved = run_module(
-        "-m", "budget_opt", "solve", str(problem_file), "-o", "allocation.json", *files, cwd=tmp_path
-    )
-    assert solved.returncode == 0, solved.stderr
-    assert "written: proof.zip" in solved.stdout
-    verified = run_module("-m", "budget_opt", "verify", "allocation.json", *files, cwd=tmp_path)
-    assert verified.returncode == 0, verified.stdout + verified.stderr
-    assert "boxes of the certificate" in verified.stdout
+    assert main(["solve", "problem.json", "-o", "allocation.json", *files]) == 0
+    assert "written: proof.zip" in capsys.readouterr().out
+    assert main(["verify", "allocation.json", *files]) == 0
+    assert "boxes of the certificate" in capsys.readouterr().out
 
-    (tmp_path / "broken.zip").write_bytes((tmp_path / "proof.zip").read_bytes()[:-100])
-    broken = run_module(
-        "-m", "budget_opt", "verify", "allocation.json", "--certificate", "broken.zip", cwd=tmp_path
-    )
-    assert broken.returncode == 2
-    assert "CertificateError" in broken.stderr
-    assert "Traceback" not in broken.stderr
+    Path("broken.zip").write_bytes(Path("proof.zip").read_bytes()[:-100])
+    assert main(["verify", "allocation.json", "--certificate", "broken.zip"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("CertificateError: ")
+    assert said.count("\n") == 1
 
-    other = run_module(
-        "-m",
-        "budget_opt",
-        "solve",
-        str(problem_file),
-        "--epsilon",
-        "2.9",
-        "--certificate",
-        "other.zip",
-        cwd=tmp_path,
-    )
-    assert other.returncode == 0, other.stderr
-    failed = run_module(
-        "-m", "budget_opt", "verify", "allocation.json", "--certificate", "other.zip", cwd=tmp_path
-    )
-    assert failed.returncode == 1
-    assert "FAILS  the certificate is of the allocation's problem" in failed.stdout
+    assert main(["solve", "problem.json", "--epsilon", "2.9", "--certificate", "other.zip"]) == 0
+    assert main(["verify", "allocation.json", "--certificate", "other.zip"]) == 1
+    assert "FAILS  the certificate is of the allocation's problem" in capsys.readouterr().out
 
 
 def test_the_schema_of_a_certificate_has_the_fields_of_its_json(capsys: pytest.CaptureFixture[str]) -> None:

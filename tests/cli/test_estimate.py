@@ -207,7 +207,7 @@ def test_an_attribute_named_like_a_column_of_ours_steps_aside(
         (("--moment", "income", "--scores", "income"), "--scores income: must be like income=0,1,2"),
         (("--moment", "income", "--scores", "region=0,1,5"), "--scores region: no moment, covariance"),
         (("--marginals", "income", "--weight", "waves"), "--weight: 'waves' is not a public column"),
-        (("--moment", "wave"), "moment: wave has public columns alone"),
+        (("--moment", "wave"), "public columns alone, which no noise is in"),
         (("--regress", "income ~~ age"), "the regression has 1 fault"),
     ],
 )

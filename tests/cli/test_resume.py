@@ -37,22 +37,23 @@ def killed_at_every(steps: list[int], killable: Killable, inputs: Path, tmp_path
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_r28_killed_before_every_kind_of_step_the_same_command_ends_with_the_same_bytes(
-    killable: Killable, inputs: Path, tmp_path: Path
-) -> None:
-    steps = Desk(killable, tmp_path / "whole", inputs, "csv", "--internal", "inside").run().steps
-    kinds = [i + 1 for i, step in enumerate(steps) if step not in steps[:i] and not step.startswith("open")]
-    assert len(kinds) >= 25
-    killed_at_every(kinds, killable, inputs, tmp_path, "csv")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["parquet", "folder"])
-def test_r28_killed_before_every_single_step_the_same_command_ends_with_the_same_bytes(
     killable: Killable, inputs: Path, tmp_path: Path, kind: str
 ) -> None:
     steps = Desk(killable, tmp_path / "whole", inputs, kind, "--internal", "inside").run().steps
-    killed_at_every(list(range(1, len(steps) + 1)), killable, inputs, tmp_path, kind)
+    kinds = [i + 1 for i, step in enumerate(steps) if step not in steps[:i] and not step.startswith("open")]
+    assert len(kinds) >= 25
+    killed_at_every(kinds, killable, inputs, tmp_path, kind)
+
+
+@pytest.mark.slow
+def test_r28_killed_before_every_single_step_the_same_command_ends_with_the_same_bytes(
+    killable: Killable, inputs: Path, tmp_path: Path
+) -> None:
+    """Of a folder of files; what repeats itself is the journal and the spool, which all kinds share."""
+    steps = Desk(killable, tmp_path / "whole", inputs, "folder", "--internal", "inside").run().steps
+    killed_at_every(list(range(1, len(steps) + 1)), killable, inputs, tmp_path, "folder")
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(30, marks=pytest.mark.slow)])
@@ -67,7 +68,7 @@ def test_r28_killed_at_random_moments_again_and_again_the_command_ends_with_the_
     while done < kills:
         runs += 1
         desk = Desk(killable, tmp_path / str(runs), inputs, kind)
-        while desk.run(kill_after=moments.uniform(0.0, 1.5) * whole).code is None and not desk.is_complete():
+        while desk.run(kill_after=moments.uniform(0.0, 1.1) * whole).code is None and not desk.is_complete():
             done += 1
             desk.require_nothing_half()
         desk.run("--abandon")  # the last kill may have left an empty folder

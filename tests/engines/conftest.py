@@ -13,7 +13,7 @@ import pytest
 import budget_opt as bo
 from budget_opt.engines.spark import local_session
 from budget_opt.randomizer.keyed_release import KeyedRelease
-from tests.engines.runtime import require_java_runtime
+from tests.engines.runtime import SHORT_LIVED, require_java_runtime
 from tests.engines.survey import allocation_for
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def cluster(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
         "spark.master": "local-cluster[2,1,512]",
         "spark.executor.memory": "512m",
         "spark.executorEnv.PYTHONPATH": str(root),
+        "spark.executor.extraJavaOptions": SHORT_LIVED["JAVA_TOOL_OPTIONS"],
         "spark.sql.shuffle.partitions": "2",
         "spark.task.maxFailures": "2",
         "spark.sql.warehouse.dir": str(home / "warehouse"),
@@ -56,6 +57,8 @@ def cluster(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPARK_HOME", str(home))
         patch.setenv("PYSPARK_PYTHON", sys.executable)
+        for name, value in SHORT_LIVED.items():
+            patch.setenv(name, value)
         session = local_session(settings=settings)
     yield Cluster(session, home / "work")
     session.stop()

@@ -7,6 +7,9 @@ import shutil
 
 import pytest
 
+SHORT_LIVED = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"}
+"""For a Java process that ends after seconds: what is compiled more thoroughly would not pay."""
+
 
 def require_java_runtime() -> None:
     """Without a Java runtime the test is skipped, in CI it fails."""

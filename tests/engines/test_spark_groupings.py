@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pytest
 
 import budget_opt as bo
 from budget_opt.engines import spark as engine
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+@pytest.mark.slow
 def test_r15_r34_a_cluster_releases_merged_categories_as_one_machine_does(
     spark: SparkSession, release: KeyedRelease
 ) -> None:

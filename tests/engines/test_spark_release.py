@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@pytest.mark.parametrize(
-    "text_ids", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["integers", "texts"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("text_ids", [False, True], ids=["integers", "texts"])
 def test_r34_a_cluster_and_one_machine_agree_cell_for_cell_and_in_the_order_of_the_rows(
     spark: SparkSession, allocation: bo.Allocation, release: KeyedRelease, text_ids: bool
 ) -> None:
@@ -34,6 +33,7 @@ def test_r34_a_cluster_and_one_machine_agree_cell_for_cell_and_in_the_order_of_t
     assert rows_of(together) == rows_of(alone)
 
 
+@pytest.mark.slow
 def test_r34_attributes_that_are_randomized_together_agree_with_one_machine_as_well(
     spark: SparkSession, release: KeyedRelease
 ) -> None:
@@ -78,6 +78,7 @@ def test_rows_whose_order_is_public_stay_where_they_are(spark: SparkSession, rel
     assert rows_of(together) == rows_of(alone)
 
 
+@pytest.mark.slow
 def test_r15_columns_have_plain_types_and_no_metadata(
     spark: SparkSession, allocation: bo.Allocation, release: KeyedRelease
 ) -> None:
@@ -96,6 +97,7 @@ def test_r15_columns_have_plain_types_and_no_metadata(
     assert sum(row["size.of"] == 200 for row in released.collect()) > 0
 
 
+@pytest.mark.slow
 def test_r15_rows_stay_shuffled_where_spark_may_leave_out_a_sort(
     spark: SparkSession, allocation: bo.Allocation, release: KeyedRelease
 ) -> None:

@@ -388,3 +388,10 @@ def test_a_cluster_follows_the_sliders_as_one():
     assert explorer.figure.startswith(b"\x89PNG")
     explorer.row("smoker", "region").floor.value = 0.95
     assert "smoker x region" in unescape(explorer.status)
+
+
+def test_retentions_that_count_merging_are_called_so():
+    problem = problem_of()
+    assert "with merging" not in bo.explore(problem).table
+    merged = problem.with_grouping("region", [[0, 1], [2, 3]])
+    assert "retention (with merging)" in bo.explore(merged).table

@@ -98,11 +98,19 @@ def test_every_text_has_enough_contrast(browser: Chrome, report: Written) -> Non
     assert [found for found in texts if found["ratio"] < LEAST_CONTRAST] == []
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_no_window_is_too_narrow_or_too_wide(browser: Chrome, report: Written, width: int) -> None:
-    resize(browser, width)
-    browser.get(report.path.as_uri())
-    assert browser.execute_script(OVERFLOWS) == {"page": 0, "elements": []}
+def at_widths(browser: Chrome, page: Path, widths: tuple[int, ...], script: str) -> dict[int, Any]:
+    """What a script says of the page in windows of these widths."""
+    browser.get(page.as_uri())
+    found = {}
+    for width in widths:
+        resize(browser, width)
+        found[width] = browser.execute_script(script)
+    return found
+
+
+def test_no_window_is_too_narrow_or_too_wide(browser: Chrome, report: Written) -> None:
+    found = at_widths(browser, report.path, WIDTHS, OVERFLOWS)
+    assert found == {width: {"page": 0, "elements": []} for width in WIDTHS}
 
 
 SCROLLING = """
@@ -126,11 +134,9 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return bo.report(bo.uniform(problem), tmp_path_factory.mktemp("mixed") / "m.html", n=20_000)
 
 
-@pytest.mark.parametrize("width", [1024, 1200, 1280, 1900])
-def test_on_a_screen_no_table_must_be_scrolled(browser: Chrome, mixed: Path, width: int) -> None:
-    resize(browser, width)
-    browser.get(mixed.as_uri())
-    assert browser.execute_script(SCROLLING) == []
+def test_on_a_screen_no_table_must_be_scrolled(browser: Chrome, mixed: Path) -> None:
+    screens = (1024, 1200, 1280, 1900)
+    assert at_widths(browser, mixed, screens, SCROLLING) == {width: [] for width in screens}
 
 
 def test_on_paper_a_cluster_with_a_background_is_not_cut(browser: Chrome, mixed: Path) -> None:

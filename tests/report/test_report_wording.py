@@ -12,6 +12,7 @@ from budget_opt.model.arrays import OBJECTIVES
 from budget_opt.report.blocks import Bullets, Facts, Figure, Paragraph, Section, Warned
 from budget_opt.report.content import ReportContent, content_of, subject_of
 from budget_opt.report.explorer import explorer_data
+from budget_opt.report.sections.worth import points
 from tests.report.reported_problems import hand_made, health
 
 pytestmark = pytest.mark.usefixtures("nothing_is_drawn")
@@ -179,3 +180,18 @@ def test_no_sentence_stumbles(objective: str, n: int | None) -> None:
             assert not re.search(r"  |\.\.|,\.| ,|:\.|\( |\b1 [a-z]+s (are|have|need)\b|None|nan\b", line), (
                 line
             )
+
+
+@pytest.mark.parametrize(
+    ("after", "before", "told"),
+    [
+        (0.378 + 2e-12, 0.378, "0"),
+        (2e-12, 0.0, "0"),
+        (0.3004, 0.3, "0"),  # both are printed as 30.0 %
+        (0.31, 0.3, "+1.0"),
+        (0.3, 0.31, "\u22121.0"),
+        (3e-5, 1e-5, "+0.002"),
+    ],
+)
+def test_a_gain_that_no_printed_digit_shows_is_none(after: float, before: float, told: str) -> None:
+    assert points(after, before) == told

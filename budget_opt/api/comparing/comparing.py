@@ -9,7 +9,15 @@ from budget_opt.allocation import Allocation, uniform
 from budget_opt.allocation.designed import as_designed
 from budget_opt.api.arguments import require
 from budget_opt.api.comparing.backgrounds import caution_of, compared_backgrounds, with_background_of
-from budget_opt.api.comparing.comparison import EVEN, SAME, Change, ComparedMoment, ComparedSplit, Comparison
+from budget_opt.api.comparing.comparison import (
+    EVEN,
+    SAME,
+    SEEN,
+    Change,
+    ComparedMoment,
+    ComparedSplit,
+    Comparison,
+)
 from budget_opt.api.comparing.groupings import caution_of_groupings, with_grouping_of
 from budget_opt.api.splits import broken_constraints, in_words, taken
 from budget_opt.errors import InputError, ProblemError
@@ -142,10 +150,11 @@ def _compared(name: str, allocation: Allocation, reference: Allocation) -> Compa
     value, before = allocation.objective.value, reference.objective.value
     ratio = value / before if value is not None and before else None
     better = None if ratio is None else (1.0 - ratio if problem.objective in MINIMIZED else ratio - 1.0)
+    largest = max((one.retention for one in (*allocation.moments, *reference.moments)), default=0.0)
     changes = [
         Change(moment.label, other.retention, moment.retention)
         for moment, other in zip(allocation.moments, reference.moments, strict=True)
-        if abs(moment.retention - other.retention) > SAME * other.retention
+        if abs(moment.retention - other.retention) > max(SAME * other.retention, SEEN * largest)
     ]
     return ComparedSplit(
         name=name,

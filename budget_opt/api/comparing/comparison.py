@@ -20,6 +20,8 @@ EVEN = "even split"
 """The name of the even split where the caller gave none."""
 SAME = 1e-3
 """Share of a retention, and of an objective, below which a change is none."""
+SEEN = 1e-6
+"""Share of the largest retention below which a change is none: that of a moment which nothing is left of."""
 
 
 @dataclass(frozen=True)

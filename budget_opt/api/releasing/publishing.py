@@ -99,7 +99,9 @@ def publish(
     if charge_to is not None:
         charge_to.require_outside(folder)
         bill = Bill(charge_to, allocation)
-    watch = None if place.internal is None else Watch(allocation, place.table.name, digest, place.internal)
+    watch = None
+    if place.internal is not None:
+        watch = Watch(allocation, data, place.table.name, digest, place.internal)
     options = FileOptions(
         row_order=row_order,
         progress=progress,
@@ -131,14 +133,15 @@ class Watch:
     def __init__(
         self,
         allocation: Allocation,
+        data: Path,
         table: str,
         digest: str,
         folder: Path,
         claim: Callable[[Path], None] | None = None,
     ) -> None:
-        from budget_opt.verifier.release import ReleaseJudge
+        from budget_opt.verifier.streamed import StreamedJudge
 
-        self.judge = ReleaseJudge(allocation)
+        self.judge = StreamedJudge(allocation, data)
         self.report: ReleaseReport | None = None
         self._of = {"released": table, "allocation_sha256": digest}
         self._path, self._claim = folder / VERIFICATION, claim

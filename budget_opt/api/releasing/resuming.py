@@ -284,7 +284,9 @@ def _watch(request: Request, unfinished: Unfinished) -> Watch | None:
     if place.internal is None:
         return None
     digest = digest_of(request.text)
-    return Watch(request.allocation, place.table.name, digest, place.internal, unfinished.reporting)
+    return Watch(
+        request.allocation, request.data, place.table.name, digest, place.internal, unfinished.reporting
+    )
 
 
 def _placed_before(place: Place, unfinished: Unfinished) -> Published:

@@ -102,10 +102,9 @@ def _beside_even(subject: Subject) -> list[Block]:
 
     splits = {"this split": subject.allocation, "the even split": subject.even}
     found = compare(splits, subject.problem if subject.whole else None, even=False)
-    rows = tuple(
-        (name, *(column(split.allocation[name].epsilon) for split in found.splits))
-        for name in subject.problem.names
-    )
+    # both have the clusters of one question, so that a column adds up to what is spent
+    blocks = zip(*(split.allocation.blocks for split in found.splits), strict=True)
+    rows = tuple((pair[0].name, *(column(block.epsilon) for block in pair)) for pair in blocks)
     values = ("Objective", *(number(split.value, 6) for split in found.splits))
     least = ", as little as keeps every floor" if subject.problem.total_epsilon is None else ""
     spent = ("All together", *(number(split.spent_epsilon) for split in found.splits))

@@ -108,6 +108,11 @@ _ANY = "any"
 def _bounds(attribute: Attribute) -> str:
     if attribute.epsilon is not None:
         return f"pinned at {number(attribute.epsilon)}"
+    if attribute.pin is not None:
+        cells = f"at most {share(attribute.distortion_max)} of its cells"
+        return (
+            f"pinned at {number(attribute.pin)}, the least for {cells} to be changed by its source's matrix"
+        )
     low, high = attribute.lower, attribute.upper
     words = [f"at least {number(low)}"] if low > 0 else []
     words += [f"at most {number(high)}"] if high < math.inf else []

@@ -90,8 +90,11 @@ def cluster_sentences(allocation: Allocation) -> list[str]:
 
 
 def source_lines(allocation: Allocation) -> list[str]:
-    """What was randomized by the best matrix for a known source, and what that changes."""
-    return [f"{line[:1].upper()}{line[1:]}." for line in source_sentences(allocation)]
+    """What was randomized by the best matrix for a known source, and what that changes.
+
+    Each begins with a name, which gets no capital: that would be another name.
+    """
+    return [f"{line}." for line in source_sentences(allocation)]
 
 
 def group_sentences(allocation: Allocation) -> list[str]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MOST_NAMES = 20
 """Moments that a sentence names; the tables name all."""
 MINUS = "\u2212"
+LEAST_POINTS = 1e-4
+"""A smaller gain is none: what a solver or a rounding leaves. The sliders of the page say the same."""
 
 
 def worth(subject: Subject) -> Section:
@@ -107,7 +109,7 @@ def _row(subject: Subject, moment: AllocatedMoment, *, limited: bool) -> tuple[s
     cells.append(column(moment.variance_inflation))
     if not subject.is_even:
         even = subject.even.retention(*moment.attributes)
-        cells += [share(even), points(moment.retention - even)]
+        cells += [share(even), points(moment.retention, even)]
     return tuple(cells)
 
 
@@ -121,13 +123,13 @@ def limits_text(moment: AllocatedMoment) -> str:
     return "; ".join(words) or NOTHING
 
 
-def points(difference: float) -> str:
-    """A difference of shares in percentage points, with its sign."""
-    if difference == 0:
+def points(after: float, before: float) -> str:
+    """The difference of two shares in percentage points, with its sign; 0 where no digit shows any."""
+    shown = 100 * (after - before)
+    if abs(shown) < LEAST_POINTS or share(after) == share(before):
         return "0"
-    shown = 100 * difference
     text = f"{shown:+.1f}" if abs(shown) >= 0.05 else f"{shown:+.1g}"
-    return text.replace("-", MINUS, 1) if difference < 0 else text
+    return text.replace("-", MINUS, 1) if shown < 0 else text
 
 
 def _lost(allocation: Allocation) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ function short(number, digits = 4) {
 /** A change of a share in percentage points; the heading of its column says so. */
 function signedPoints(change) {
   const points = 100 * Math.abs(change);
+  if (points < 1e-4) return "0";
   return `${change > 0 ? "+" : "\u2212"}${points >= 0.05 ? points.toFixed(1) : Number(points.toPrecision(1))}`;
 }
 
