@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -15,10 +16,38 @@ os.environ["MPLBACKEND"] = "Agg"  # before anything imports matplotlib, here or 
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# The same examples in every run: a stranger sees what CI saw. HYPOTHESIS_PROFILE=explore draws new ones.
-hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, print_blob=True)
-hypothesis.settings.register_profile("explore", deadline=None)
+# The same examples in every run, so that a stranger sees what CI saw, and enough to notice every fault of
+# benchmarks/faults. HYPOTHESIS_PROFILE=explore draws new ones, and more.
+hypothesis.settings.register_profile(
+    "repeatable", deadline=None, derandomize=True, print_blob=True, max_examples=40
+)
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=200)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+SPARK = "tests/engines/test_spark"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """`--dist loadfile` with Spark's files in one process, so that its cluster is started once, and first.
+
+    What is long comes first, so that no core waits at the end: xdist takes files with many tests for long.
+    """
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return SPARK if nodeid.startswith(SPARK) else super()._split_scope(nodeid)
+
+        def _assign_work_unit(self, node: Any) -> None:
+            if SPARK in self.workqueue:
+                self.workqueue.move_to_end(SPARK, last=False)
+            super()._assign_work_unit(node)
+
+    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")

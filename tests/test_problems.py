@@ -20,7 +20,14 @@ FILES = sorted(path.stem for path in FOLDER.glob("*.json") if path.stem != "cata
 CATALOGUE: dict[str, dict[str, Any]] = json.loads((FOLDER / "catalogue.json").read_text("utf-8"))["problems"]
 SOLVED = [name for name in FILES if CATALOGUE.get(name, {}).get("optimum")]
 PUBLISHED = [name for name in FILES if "published" in CATALOGUE.get(name, {})]
+LONGEST = "adult"
+"""Its global search takes seconds."""
 WITH_DATA = [name for name in FILES if "data" in CATALOGUE.get(name, {}).get("source", {})]
+
+
+def each(names: list[str]) -> list[Any]:
+    """These problems, to be solved; the longest is slow."""
+    return [pytest.param(name, marks=pytest.mark.slow) if name == LONGEST else name for name in names]
 
 
 @cache
@@ -107,15 +114,13 @@ def test_every_cell_of_the_data_is_in_its_domain(name: str, shared_data: Path) -
             assert all(domain.edges[0] <= float(cell) <= domain.edges[-1] for cell in seen[attribute])
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "adult" else name for name in SOLVED]
-)
+@pytest.mark.parametrize("name", each(SOLVED))
 def test_solve_reaches_the_optimum_that_is_known_independently(name: str) -> None:
     known, found = CATALOGUE[name]["optimum"], solution(name).objective
     assert math.isclose(found.value, known["value"], rel_tol=known["relative_tolerance"])
 
 
-@pytest.mark.parametrize("name", SOLVED)
+@pytest.mark.parametrize("name", each(SOLVED))
 def test_the_bound_of_solve_is_on_the_far_side_of_the_known_optimum(name: str) -> None:
     """A bound is never made from a tolerance: only the digits of the known optimum are allowed for."""
     known, found = CATALOGUE[name]["optimum"]["value"], solution(name).objective
@@ -123,7 +128,7 @@ def test_the_bound_of_solve_is_on_the_far_side_of_the_known_optimum(name: str) -
     assert sign * found.bound <= sign * known + 1e-9 * abs(known)
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", each(FILES))
 def test_the_answer_to_a_problem_of_the_library_keeps_its_promises(name: str) -> None:
     bo.verify(solution(name), problem=problem(name)).require()
 

@@ -20,17 +20,17 @@ import doctest
 import io
 import re
 import shlex
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from budget_opt.cli import main
+from budget_opt.tables.state_directory import STATE_DIR
+
 SHELL = ("bash", "console")
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```\s*$", re.MULTILINE | re.DOTALL)
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @dataclass(frozen=True)
@@ -60,19 +60,22 @@ def commands(snippet: Snippet) -> list[str]:
     return [line.removeprefix("$ ") for line in snippet.text.splitlines() if line.strip()]
 
 
-def run_command(command: str, run: Run, folder: Path) -> str:
+def run_command(command: str) -> str:
     if command.startswith("python -m pip install "):
         return ""
     words = shlex.split(command, comments=True)
     assert words[:1] == ["budget-opt"], f"README.md: not a budget-opt command: {command}"
-    done = run("-m", "budget_opt", *words[1:], cwd=folder)
-    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-    return done.stdout
+    printed, said = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(said):
+        code = main(words[1:])
+    assert code == 0, f"{command}\n{printed.getvalue()}{said.getvalue()}"
+    return printed.getvalue()
 
 
-def run_snippet(snippet: Snippet, namespace: dict[str, object], run: Run, folder: Path) -> str:
+def run_snippet(snippet: Snippet, namespace: dict[str, object], folder: Path) -> str:
+    """What it prints; files are written to `folder`, which is the working folder of commands."""
     if snippet.language in SHELL:
-        return "".join(run_command(command, run, folder) for command in commands(snippet))
+        return "".join(run_command(command) for command in commands(snippet))
     if snippet.language in ("json", "yaml") and snippet.file:
         (folder / snippet.file).write_text(snippet.text, encoding="utf-8")
         return ""
@@ -100,14 +103,16 @@ def differences(expected: str, printed: str) -> str:
 
 @pytest.mark.slow
 def test_every_snippet_of_the_readme_runs_and_prints_what_the_readme_says(
-    root: Path, tmp_path: Path, run_module: Run, monkeypatch: pytest.MonkeyPatch
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "110")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv(STATE_DIR, str(tmp_path / "state"))
     namespace: dict[str, object] = {"__name__": "readme"}
     ran = []
     for snippet in snippets((root / "README.md").read_text(encoding="utf-8")):
-        printed = run_snippet(snippet, namespace, run_module, tmp_path)
+        printed = run_snippet(snippet, namespace, tmp_path)
         ran.append(snippet.language)
         if snippet.expected is not None:
             assert not (wrong := differences(snippet.expected, printed)), f"README.md:{snippet.line}\n{wrong}"
@@ -152,14 +157,14 @@ Not below a block: it is prose.
 """
 
 
-def test_a_text_block_is_the_output_of_the_block_directly_above_it(tmp_path: Path, run_module: Run) -> None:
+def test_a_text_block_is_the_output_of_the_block_directly_above_it(tmp_path: Path) -> None:
     first, second, third = snippets(DOCUMENT)
     namespace: dict[str, object] = {}
     assert first.expected is not None
-    assert not differences(first.expected, run_snippet(first, namespace, run_module, tmp_path))
+    assert not differences(first.expected, run_snippet(first, namespace, tmp_path))
     assert second.expected is None
-    assert run_snippet(second, namespace, run_module, tmp_path) == "2\n"
-    run_snippet(third, namespace, run_module, tmp_path)
+    assert run_snippet(second, namespace, tmp_path) == "2\n"
+    run_snippet(third, namespace, tmp_path)
     assert (tmp_path / "problem.json").read_text() == "{}\n"
 
 
@@ -168,7 +173,7 @@ def test_a_difference_between_readme_and_output_is_shown() -> None:
 
 
 @pytest.mark.parametrize("text", ["```pyhton\n1\n```\n", "```\n1\n```\n", "```bash\nrm -r x\n```\n"])
-def test_a_snippet_that_would_be_left_out_is_an_error(text: str, tmp_path: Path, run_module: Run) -> None:
+def test_a_snippet_that_would_be_left_out_is_an_error(text: str, tmp_path: Path) -> None:
     (snippet,) = snippets(text)
     with pytest.raises(AssertionError, match=r"README\.md"):
-        run_snippet(snippet, {}, run_module, tmp_path)
+        run_snippet(snippet, {}, tmp_path)

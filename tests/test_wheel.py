@@ -63,9 +63,11 @@ def wheel(folder: Path, root: Path) -> Path:
 @pytest.fixture(scope="module")
 def programs(folder: Path, wheel: Path) -> Path:
     """The folder of the programs of a fresh environment with the wheel and its extra `demo`."""
-    venv.create(folder / "venv", with_pip=True)
+    venv.create(folder / "venv")
     programs = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
-    run(programs / "python", "-m", "pip", "install", "--quiet", f"{wheel}[demo]", cwd=folder)
+    # pip would compile every module of every dependency: most of its time, for a few commands
+    into = ("--python", programs / "python", "install", "--quiet", "--no-compile", f"{wheel}[demo]")
+    run(sys.executable, "-m", "pip", *into, cwd=folder)
     return programs
 
 

@@ -11,6 +11,7 @@ import pytest
 import budget_opt as bo
 from budget_opt.ledger.charge import Part
 from budget_opt.tables.printing import plain_text
+from tests.ledger.charges import charge, spend
 
 PROBLEM = bo.Problem(
     total_epsilon=2.0,
@@ -92,3 +93,18 @@ def test_the_ledger_shows_what_clusters_have_cost(ledger: bo.Ledger) -> None:
     assert shown.releases[0].together == (("health", "income"),)
     told = plain_text(shown, 100)
     assert "charged as one in release 1: health, income; in full to the cap of each" in told
+
+
+@pytest.mark.parametrize(
+    "blocks", [["health income", "region"], ["health income region"], ["health", "region"]]
+)
+def test_what_the_making_of_the_problem_has_cost_all_attributes_is_no_cluster(
+    ledger: bo.Ledger, blocks: list[str]
+) -> None:
+    ledger.register("d", bo.Caps(total=4.0))
+    made = charge(*((members, "0.7") for members in blocks), ("health region income", "0.2"))
+    spend(ledger, "d", made, "r1")
+    spend(ledger, "d", charge(("health income region", "0.2")), "pilot-1")
+    (shown,) = ledger.shown(["d"])
+    clusters = tuple(tuple(members.split()) for members in blocks if " " in members)
+    assert [one.together for one in shown.releases] == [clusters, ()]
