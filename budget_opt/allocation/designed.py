@@ -15,7 +15,7 @@ from budget_opt.model.values import MAX_CELLS
 
 AS_CHOSEN = (
     "clusters and groupings are as the allocation chose them, within what the problem leaves open; that no "
-    "other choice is better is not verified here (design proves it, and no file carries that bound)"
+    "other choice is better is not verified here: the file that design --certificate writes proves it"
 )
 GIVE_THE_DESIGNED = (
     "the problem leaves clusters or groupings to be chosen, and this allocation is none of its choices as "

@@ -16,16 +16,17 @@ from budget_opt.version import __version__
 if TYPE_CHECKING:
     from budget_opt.certificate import Certificate
 
-_MARGIN = 2.0**-42
+MARGIN = 2.0**-42
 """Relative; the stated bound is worse than the proved one by this: last digits differ between machines."""
 
 
 def require_place(path: str | Path) -> Path:
     """The path of a certificate to be; raises `InputError` where something else is there, or no folder."""
     from budget_opt.certificate.document import is_certificate
+    from budget_opt.certificate.partitions.document import is_design_certificate
 
     path = require_path(path, "certificate")
-    if path.exists() and not (path.is_file() and is_certificate(path)):
+    if path.exists() and not (path.is_file() and (is_certificate(path) or is_design_certificate(path))):
         raise InputError(f"certificate: {path} exists and is not a certificate. Choose another name.")
     if not path.parent.is_dir():
         raise InputError(f"certificate: {path.parent} is not a folder. Make it first, or choose another.")
@@ -35,7 +36,7 @@ def require_place(path: str | Path) -> Path:
 def with_margin(problem: Problem, certificate: Certificate) -> Certificate:
     """The certificate with a bound that other machines will confirm."""
     sign = -1.0 if problem.objective in MINIMIZED else 1.0
-    return replace(certificate, bound=certificate.bound * (1.0 + sign * _MARGIN))
+    return replace(certificate, bound=certificate.bound * (1.0 + sign * MARGIN))
 
 
 def certified(allocation: Allocation, problem: Problem, certificate: Certificate, path: Path) -> Allocation:

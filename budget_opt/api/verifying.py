@@ -27,7 +27,8 @@ def verify(
 
     `problem` is what it was made from; without it the report lists what cannot be confirmed. `certificate`
     is the file that `solve` wrote with the allocation: it holds the problem, and its bound is evaluated
-    again, box by box, by code that knows no solver; that may take as long as the search. `gap`, 1e-12 to 1,
+    again, box by box, by code that knows no solver; that may take as long as the search. Or it is the file
+    that `design` wrote, and the bound over all partitions and groupings is evaluated. `gap`, 1e-12 to 1,
     is the relative gap that counts as optimal here, whatever the file calls so: give the one that `solve`
     was asked for. `subsets` are names of attributes, such as `[("smoker", "income")]`, whose composed loss is
     asked for: what a change of these alone can do (to a cluster that they touch, its whole loss, once), which
@@ -36,7 +37,7 @@ def verify(
     Raises `InputError` for an unknown name or another gap, and its `CertificateError` where the certificate
     is none. `.require()` raises `VerificationError`.
     """
-    from budget_opt.verifier.certificates import StatedCertificate
+    from budget_opt.verifier.certificates import stated
     from budget_opt.verifier.composition import require_subsets
     from budget_opt.verifier.static import verify_allocation
 
@@ -45,8 +46,8 @@ def verify(
         require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
     gap = require_gap(gap)
     chosen = require_subsets(allocation, subsets)
-    stated = None if certificate is None else StatedCertificate(certificate)
-    return verify_allocation(allocation, problem, stated, gap=gap, subsets=chosen)
+    read = None if certificate is None else stated(certificate)
+    return verify_allocation(allocation, problem, read, gap=gap, subsets=chosen)
 
 
 def verify_release(

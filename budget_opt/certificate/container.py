@@ -6,18 +6,20 @@ and shape; anything else is refused before it is read, and no more is unpacked t
 
 from __future__ import annotations
 
+import hashlib
 import io
 import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from budget_opt.errors import CertificateError
+from budget_opt.errors import CertificateError, InputError
+from budget_opt.model.documents import parse_document
 
 LARGEST = 2**32
 """Bytes in all members together; a search of a minute makes a hundredth of it."""
@@ -75,6 +77,16 @@ class Container:
                 "Prove the bound with fewer boxes, for instance to a larger gap."
             )
 
+    @classmethod
+    def of_file(cls, path: str | Path) -> tuple[Container, str]:
+        """The archive in a file, and the file's SHA-256 in hexadecimal digits."""
+        try:
+            content = Path(path).read_bytes()
+        except (OSError, ValueError) as failure:
+            why = failure.strerror if isinstance(failure, OSError) else failure
+            raise CertificateError(f"{path}: cannot be read ({why}). Check the path.") from None
+        return cls(path, content), hashlib.sha256(content).hexdigest()
+
     def text(self, name: str) -> str:
         """A text member."""
         content = self._read(name)
@@ -119,6 +131,19 @@ class Container:
             raise self._fault(member, "is shorter or longer than it says")
         return np.frombuffer(content, dtype, count, source.tell()).reshape(shape)
 
+    def numbers(self, name: str, expected: Shape, *, signed: bool = False) -> Any:
+        """An array of finite numbers, >= 0 unless `signed`."""
+        found: Any = self.array(name, expected)
+        sound = np.isfinite(found) & (signed | (found >= 0))
+        if not np.all(sound):
+            first = tuple(int(i) for i in np.argwhere(~sound)[0])
+            limit = "finite" if signed else "finite and >= 0"
+            raise CertificateError(
+                f"{self._path}: {name}.npy is {found[first]!s} at {list(first)}, must be {limit}. "
+                "The file was changed or is damaged."
+            )
+        return found
+
     def _read(self, name: str) -> bytes:
         if name not in self._sizes:
             raise self._fault(name, "is missing")
@@ -136,3 +161,13 @@ class Container:
         return CertificateError(
             f"{self._path}: {shown[:80]} {what}. The file was changed, is damaged, or is of another problem."
         )
+
+
+def begins_as(path: str | Path, header: str, kind: str, version: int) -> bool:
+    """True where a file is an archive whose JSON text is of this format and version; no array is read."""
+    try:
+        container, _ = Container.of_file(path)
+        found = parse_document(container.text(header), Path(path), kind, version, CertificateError)
+    except InputError:
+        return False
+    return isinstance(found, dict)

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from budget_opt.certificate.container import AnyArray, Container, Shape, packed_bytes
+from budget_opt.certificate.container import AnyArray, Container, Shape, begins_as, packed_bytes
 from budget_opt.certificate.multipliers import Multipliers
 from budget_opt.certificate.proof.packing import shapes_of, template
 from budget_opt.certificate.proof.proof import TreeProof
@@ -108,20 +108,11 @@ class CertificateDocument:
 def read_certificate(path: str | Path) -> tuple[CertificateDocument, str]:
     """The certificate in a file and the file's SHA-256; raises `CertificateError` with what is wrong."""
     path = require_path(path, "certificate")
-    try:
-        content = path.read_bytes()
-    except (OSError, ValueError) as failure:
-        why = failure.strerror if isinstance(failure, OSError) else failure
-        raise CertificateError(f"{path}: cannot be read ({why}). Check the path.") from None
-    container = Container(path, content)
+    container, sha256 = Container.of_file(path)
     where = path / HEADER
     header = _header(container.text(HEADER), where)
-    try:
-        with uncollected():
-            problem = Problem.from_dict(header.problem)
-            blocks = problem.blocks
-    except InputError as failure:
-        raise CertificateError.from_faults(failure.faults, f"{where}: problem") from None
+    problem = problem_in(header.problem, where)
+    blocks = problem.blocks
     if len(header.epsilon) != len(blocks):
         noun = "attributes and clusters" if problem.clusters else "attributes"
         raise CertificateError(
@@ -137,16 +128,24 @@ def read_certificate(path: str | Path) -> tuple[CertificateDocument, str]:
         _proof(container, header, problem, path),
         header.software,
     )
-    return document, hashlib.sha256(content).hexdigest()
+    return document, sha256
+
+
+def problem_in(document: dict[str, Any], where: Path, *, decided: bool = True) -> Problem:
+    """The problem that a certificate holds, its clusters `decided` or not; raises `CertificateError`."""
+    try:
+        with uncollected():
+            problem = Problem.from_dict(document)
+            if decided:
+                _ = problem.blocks
+    except InputError as failure:
+        raise CertificateError.from_faults(failure.faults, f"{where}: problem") from None
+    return problem
 
 
 def is_certificate(path: str | Path) -> bool:
     """True where the file begins as a certificate; its proof is not read."""
-    try:
-        text = Container(path, Path(path).read_bytes()).text(HEADER)
-        return isinstance(parse_document(text, Path(path), FORMAT, VERSION, CertificateError), dict)
-    except (OSError, InputError):
-        return False
+    return begins_as(path, HEADER, FORMAT, VERSION)
 
 
 def _header(text: str, where: Path) -> Header:
@@ -203,7 +202,7 @@ def _multipliers(container: Container, arrays: Arrays, path: Path) -> Multiplier
     container.require_members({HEADER, *(f"{name}.npy" for name in expected)})
     return Multipliers(
         **{
-            name.removeprefix("multipliers/"): _numbers(container, name, Shape(_DOUBLE, value.shape), path)
+            name.removeprefix("multipliers/"): container.numbers(name, Shape(_DOUBLE, value.shape))
             for name, value in expected.items()
         }
     )
@@ -218,11 +217,11 @@ def _tree_proof(container: Container, arrays: Arrays, cut: float, path: Path) ->
     container.require_members({HEADER, *(f"{name}.npy" for name in members)})
     attribute = container.array("tree/attribute", Shape(_INDEX, (None,))).astype(np.int64)
     count = attribute.size
-    at = _numbers(container, "tree/at", Shape(_DOUBLE, (count,)), path)
+    at = container.numbers("tree/at", Shape(_DOUBLE, (count,)))
     bounded = container.array("tree/bounded", Shape(_FLAG, (count,))) != 0
     rows = int(np.sum(bounded)) if shapes else 0
     numbers = {
-        part: _numbers(container, f"tree/numbers/{part}", Shape(_SINGLE, (rows, *shape)), path)
+        part: container.numbers(f"tree/numbers/{part}", Shape(_SINGLE, (rows, *shape)))
         for part, shape in shapes.items()
     }
     tree = Tree(attribute, at, bounded, numbers)
@@ -234,19 +233,6 @@ def _tree_proof(container: Container, arrays: Arrays, cut: float, path: Path) ->
     return TreeProof(
         tree,
         cut,
-        _numbers(container, "plane/point", Shape(_DOUBLE, (arrays.blocks,)), path),
-        _numbers(container, "plane/kappa", Shape(_DOUBLE, (arrays.floors.size,)), path),
+        container.numbers("plane/point", Shape(_DOUBLE, (arrays.blocks,))),
+        container.numbers("plane/kappa", Shape(_DOUBLE, (arrays.floors.size,))),
     )
-
-
-def _numbers(container: Container, name: str, expected: Shape, path: Path) -> Any:
-    """An array of finite numbers >= 0."""
-    found: Any = container.array(name, expected)
-    sound = np.isfinite(found) & (found >= 0)
-    if not np.all(sound):
-        first = tuple(int(i) for i in np.argwhere(~sound)[0])
-        raise CertificateError(
-            f"{path}: {name}.npy is {found[first]!s} at {list(first)}, must be finite and >= 0. "
-            "The file was changed or is damaged."
-        )
-    return found

@@ -28,6 +28,12 @@ def design(
     allocation: Annotated[
         Path | None, typer.Option(metavar="ALLOCATION", help="Write its solution here, as solve would.")
     ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write what proves the bound over all partitions; verify reads it."
+        ),
+    ] = None,
     max_cells: Annotated[
         int | None,
         typer.Option(help="Joint categories of a cluster at most; the problem's own limit or 64 by default."),
@@ -50,12 +56,19 @@ def design(
         _require_new(output)
     if allocation is not None:
         require_replaceable(allocation)
+    _require_apart(problem, output, allocation, certificate)
     question = Problem.read(problem)
     if objective is not None:
         question = question.with_objective(objective)
     with solve_progress() as progress:
         found = design_problem(
-            question, max_cells=max_cells, gap=gap, time_limit=time_limit, n=n, progress=progress
+            question,
+            max_cells=max_cells,
+            gap=gap,
+            time_limit=time_limit,
+            n=n,
+            progress=progress,
+            certificate=certificate,
         )
     if output is not None:
         from budget_opt.model.documents import write_document
@@ -67,7 +80,7 @@ def design(
         out_json(found.to_dict())
         return
     out(found.renderable())
-    for written in (output, allocation):
+    for written in (output, allocation, certificate):
         if written is not None:
             out(f"written: {written}")
 
@@ -78,3 +91,11 @@ def _require_new(output: Path) -> None:
         raise InputError(f"--output: {output.parent} is not a folder. Make it first, or choose another.")
     if output.exists():
         raise InputError(f"-o {output}: exists. Choose another name: no problem is replaced.")
+
+
+def _require_apart(*paths: Path | None) -> None:
+    """Raise where two files of one command are the same."""
+    given = [path.absolute() for path in paths if path is not None]
+    twice = [path for path in dict.fromkeys(given) if given.count(path) > 1]
+    if twice:
+        raise InputError(f"{twice[0].name}: is named twice. Choose another name for one of the files.")

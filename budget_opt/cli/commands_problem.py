@@ -30,6 +30,7 @@ class Document(StrEnum):
     allocation = "allocation"
     manifest = "manifest"
     certificate = "certificate"
+    design_certificate = "design-certificate"
 
 
 def check(

@@ -73,9 +73,9 @@ def subject_of(
 ) -> Subject:
     """The split with its question and checks; raises `InputError` for another problem, or no number n."""
     if problem is None and certificate is not None:
-        from budget_opt.verifier.certificates import StatedCertificate
+        from budget_opt.verifier.certificates import stated
 
-        problem = StatedCertificate(certificate).problem_of(allocation)
+        problem = stated(certificate).problem_of(allocation)
     asked = allocation.question if problem is None else question_of(allocation, problem)
     return Subject(
         allocation=allocation,

@@ -14,16 +14,20 @@ from budget_opt.certificate.certify import attained_value
 from budget_opt.certificate.convex import Frame
 from budget_opt.certificate.convex import bound as convex_bound
 from budget_opt.certificate.document import CertificateDocument, read_certificate
+from budget_opt.certificate.partitions.document import is_design_certificate
 from budget_opt.certificate.proof.proof import TreeProof, walked
 from budget_opt.model.arrays import MINIMIZED
 from budget_opt.model.objectives import relative_gap
 from budget_opt.model.problem import Problem
+from budget_opt.verifier.designs import StatedDesign
 from budget_opt.verifier.outcome import gap_check, judged_gap, randomizes_alike, within_check
 from budget_opt.verifier.report import EXPECTED, Check
 
 
 class StatedCertificate:
     """A certificate file that was read; raises `CertificateError` where it is none."""
+
+    proves_split = True
 
     def __init__(self, path: str | Path) -> None:
         self._document, self._sha256 = read_certificate(path)
@@ -100,3 +104,8 @@ def _bound_checks(document: CertificateDocument, allocation: Allocation, gap: fl
     if outcome.status == "optimal":
         claim = "the split is optimal: relative gap"
         yield gap_check(claim, relative_gap(judged, proved), judged_gap(allocation, gap), source)
+
+
+def stated(path: str | Path) -> StatedCertificate | StatedDesign:
+    """The certificate in a file, of a split or of a design; raises `CertificateError` where it is none."""
+    return StatedDesign(path) if is_design_certificate(path) else StatedCertificate(path)

@@ -23,6 +23,7 @@ from budget_opt.verifier.composition import (
     composition_checks,
     subset_checks,
 )
+from budget_opt.verifier.designs import StatedDesign
 from budget_opt.verifier.distortions import distortion_checks
 from budget_opt.verifier.given import given_checks
 from budget_opt.verifier.matrices import (
@@ -62,7 +63,7 @@ class Asked:
     """
 
     problem: Problem | None = None
-    certificate: StatedCertificate | None = None
+    certificate: StatedCertificate | StatedDesign | None = None
     gap: float = GAP
     subsets: tuple[tuple[str, ...], ...] = ()
     chosen: bool = False
@@ -71,7 +72,7 @@ class Asked:
 def verify_allocation(
     allocation: Allocation,
     problem: Problem | None = None,
-    certificate: StatedCertificate | None = None,
+    certificate: StatedCertificate | StatedDesign | None = None,
     *,
     gap: float = GAP,
     subsets: tuple[tuple[str, ...], ...] = (),
@@ -170,7 +171,7 @@ def _problem_checks(
         judged = allocation.question if whole else None
     if asked.certificate is not None:
         checks += asked.certificate.checks(allocation, asked.gap)
-    elif judged is not None:
+    if judged is not None and (asked.certificate is None or not asked.certificate.proves_split):
         found, left = bound_checks(allocation, judged, asked.gap)
         checks, undecided = checks + found, undecided + left
     if judged is not None and randomizes_alike(allocation, judged):
@@ -184,7 +185,7 @@ def _notes(allocation: Allocation, asked: Asked) -> Iterator[str]:
     outcome = allocation.objective
     if asked.problem is None:
         yield unconfirmed_without_problem(allocation)
-    elif asked.chosen:
+    elif asked.chosen and (asked.certificate is None or asked.certificate.proves_split):
         yield AS_CHOSEN
     elif asked.problem.sha256 != allocation.problem_sha256 and leaves_open(asked.problem):
         yield GIVE_THE_DESIGNED
@@ -192,7 +193,9 @@ def _notes(allocation: Allocation, asked: Asked) -> Iterator[str]:
     if len(allocation.question.levels) > 1:
         first = allocation.question.levels[0]
         yield f"value, bound and gap are those of level {first}; the levels after it are not judged"
-    if asked.certificate is None and outcome.certificate_sha256 is not None:
+    if outcome.certificate_sha256 is not None and (
+        asked.certificate is None or not asked.certificate.proves_split
+    ):
         yield "the certificate that the allocation names was not given, and is not evaluated"
     if outcome.status == "given":
         yield "the split was given, not optimized: there is no bound to check"

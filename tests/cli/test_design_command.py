@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 import budget_opt as bo
+from budget_opt.api.schemas import schema_of
 from budget_opt.cli import main
 from tests.api.design.test_design import survey
 
@@ -57,3 +60,27 @@ def test_impossible_wishes_and_wrong_options_have_their_exit_codes(
     assert not Path("designed.json").exists()
     assert main(["design", "problem.json", "--max-cells", "3"]) == 2
     assert "--max-cells: " in capsys.readouterr().err
+
+
+def test_the_certificate_of_a_design_is_read_by_verify_and_has_a_schema(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    survey().write("problem.json")
+    written = ["--allocation", "allocation.json", "--certificate", "design.certificate"]
+    assert main(["design", "problem.json", "--max-cells", "16", *written]) == 0
+    assert "written: design.certificate" in capsys.readouterr().out
+    assert main(["verify", "allocation.json", "--certificate", "design.certificate", "--details"]) == 0
+    assert "no clusters or groupings are better" in capsys.readouterr().out
+    # what is proved of one allocation says nothing of another
+    survey().with_clusters([]).write("problem-alone.json")
+    assert main(["solve", "problem-alone.json", "-o", "alone.json"]) == 0
+    capsys.readouterr()
+    assert main(["verify", "alone.json", "--certificate", "design.certificate"]) == 1
+    assert main(["schema", "design-certificate"]) == 0
+    capsys.readouterr()
+    with zipfile.ZipFile("design.certificate") as archive:
+        header = json.loads(archive.read("design.json"))
+    jsonschema.validate(header, schema_of("design-certificate"))
+    assert main(["design", "problem.json", "--allocation", "one", "--certificate", "one"]) == 2
+    assert "named twice" in capsys.readouterr().err

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from budget_opt.api.arguments import require, require_gap, require_number
-from budget_opt.errors import InputError, ProblemError
+from budget_opt.errors import InputError
 from budget_opt.estimators.strengths.result import Strengths
 from budget_opt.model.problem import Problem
 from budget_opt.model.values import MAX_CELLS
 
 if TYPE_CHECKING:
-    from budget_opt.model.groupings.grouping import Grouping
-    from budget_opt.solvers.partitions.choice import Choice, Partition
+    from budget_opt.certificate.partitions.choice import Choice, Partition
+    from budget_opt.certificate.partitions.variants import Groupings
 
 LARGEST_CELLS = 10**6
 MOST_GROUPINGS = 64
@@ -36,39 +35,22 @@ class Asked:
     dependence: Dependence | None
     n: float | None
 
-    def variants(self) -> tuple[tuple[Problem, Mapping[str, Grouping | None]], ...]:
+    def variants(self) -> tuple[tuple[Problem, Groupings], ...]:
         """The problem, to be clustered, under every combination of candidate groupings that it admits.
 
         The first is the problem's own.
         """
-        options = {
-            one.name: tuple(dict.fromkeys([one.grouping, None, *one.groupings]))
-            for one in self.problem.attributes
-            if one.groupings
-        }
-        count = math.prod(len(of_one) for of_one in options.values())
+        from budget_opt.certificate.partitions.variants import candidates, variants
+
+        count = math.prod(candidates(self.problem).values())
         if count > MOST_GROUPINGS:
-            each = " x ".join(f"{len(of_one)} of {name}" for name, of_one in options.items())
+            each = " x ".join(f"{number} of {name}" for name, number in candidates(self.problem).items())
             raise InputError(
                 f"groupings: {count:,} combinations ({each}, the declared categories among them), and "
                 f"{MOST_GROUPINGS} are tried at most. Give fewer candidates; or take groupings off some "
                 "attributes, design, keep what is chosen, and let those choose next (no bound holds for all)."
             )
-        found = []
-        for combination in itertools.product(*options.values()):
-            chosen = dict(zip(options, combination, strict=True))
-            try:
-                found.append((self._grouped(chosen), chosen))
-            except ProblemError:
-                continue  # it leaves less of a moment than its floor asks for
-        return tuple(found)
-
-    def _grouped(self, chosen: Mapping[str, Grouping | None]) -> Problem:
-        open_ = self.problem.with_fields(clusters="auto", max_cells=self.max_cells)
-        for name, grouping in chosen.items():
-            if open_.attribute(name).grouping != grouping:
-                open_ = open_.with_grouping(name, grouping)
-        return open_
+        return variants(self.problem, self.max_cells)
 
 
 def asked(

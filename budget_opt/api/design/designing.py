@@ -7,9 +7,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from budget_opt.allocation import Allocation
+from budget_opt.api.certifying import require_place
 from budget_opt.api.design import losses
 from budget_opt.api.design.alternatives import Split, as_alternative, best_split, even_split, groupings_of
 from budget_opt.api.design.asking import (
@@ -20,17 +22,18 @@ from budget_opt.api.design.asking import (
     require_listener,
     stated_partition,
 )
+from budget_opt.api.design.certifying import certified, require_linear
 from budget_opt.api.design.result import ALONE, CHOSEN, CHOSEN_EVEN, DEPENDENCE, EVEN, STATED, Design
 from budget_opt.api.design.searching import Searched, searched
 from budget_opt.api.design.splitting import Terms
 from budget_opt.certificate.convex import in_objective_unit
+from budget_opt.certificate.partitions.choice import Choice, Partition
 from budget_opt.errors import NotSolvedError
 from budget_opt.model.arrays import MINIMIZED
 from budget_opt.model.objectives import relative_gap
 from budget_opt.model.objectives import value as objective_value
 from budget_opt.model.problem import Problem
 from budget_opt.solvers.answer import Clock
-from budget_opt.solvers.partitions.choice import Choice, Partition
 
 if TYPE_CHECKING:
     from budget_opt.estimators.strengths.result import Strengths
@@ -51,6 +54,7 @@ def design(  # noqa: PLR0913, PLR0917 (each a word that users type)
     dependence: Dependence | Strengths | None = None,
     n: float | None = None,
     progress: Callback | None = None,
+    certificate: str | Path | None = None,
 ) -> Design:
     """What to randomize together, with the best split, and a bound of all partitions into clusters.
 
@@ -61,8 +65,10 @@ def design(  # noqa: PLR0913, PLR0917 (each a word that users type)
     clusters by a given `dependence`.
 
     The bound holds for every partition within `max_cells`, with every split: the status is `optimal` where it
-    is within the relative `gap`, 1e-12 to 1. No file carries that bound: the certificate that `solve` writes
-    for the chosen problem proves the split within its clusters, not that no others are better.
+    is within the relative `gap`, 1e-12 to 1. `certificate` is a file for what proves it, which `verify`
+    evaluates again: a few prices, which bound every partition at once. It leaves ceilings out, so that its
+    own bound, `certified_bound`, may be looser; a `weighted_sum` has no such file. (The certificate of
+    `solve` for the chosen problem proves the split within its clusters, not that no others are better.)
 
     All partitions are looked at while there are at most 500,000 of them, which is up to 10 attributes or so;
     beyond, the search climbs by merging, moving and exchanging attributes, and the gap of its bound is
@@ -85,10 +91,16 @@ def design(  # noqa: PLR0913, PLR0917 (each a word that users type)
     """
     question = asked(problem, max_cells, gap, time_limit, dependence, n)
     require_listener(progress)
+    place = None if certificate is None else require_place(certificate)
+    if place is not None:
+        require_linear(question)
     clock = Clock(question.time_limit)
     limit = None if question.time_limit is None else _SEARCH * question.time_limit
     found = searched(question, Clock(limit), progress)
-    return _Finish(question, found, clock).design()
+    made = _Finish(question, found, clock).design()
+    if place is None:
+        return made
+    return made.with_certified(certified(question, found.proofs, attained(made.allocation), place))
 
 
 @dataclass(eq=False)
@@ -190,9 +202,13 @@ class _Finish:
 
     def _proved(self, chosen: Allocation) -> tuple[float, float]:
         """The bound over all designs, in the objective's unit, and the gap of the chosen one."""
-        arrays = chosen.question.arrays
-        attained = objective_value(arrays, chosen.epsilons)
+        arrays, value = chosen.question.arrays, attained(chosen)
         bound = in_objective_unit(arrays, self.found.bound)
         # what was attained is no worse than any bound, but for the digits of both
-        bound = min(bound, attained) if arrays.objective in MINIMIZED else max(bound, attained)
-        return bound, relative_gap(attained, bound)
+        bound = min(bound, value) if arrays.objective in MINIMIZED else max(bound, value)
+        return bound, relative_gap(value, bound)
+
+
+def attained(allocation: Allocation) -> float:
+    """The objective at lambda(epsilon) of a split."""
+    return objective_value(allocation.question.arrays, allocation.epsilons)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from budget_opt.allocation import Allocation
 from budget_opt.errors import InputError
 from budget_opt.model.arrays import MINIMIZED
+from budget_opt.model.objectives import relative_gap
+from budget_opt.model.objectives import value as objective_value
 from budget_opt.model.problem import Problem
 from budget_opt.tables.rows import Rows
 
@@ -147,6 +149,7 @@ class Design(Rows):
     `solved` how many of them had to be solved. `ratio_to` names the alternative that the ratios are to: the
     best split without clusters, where there is one. `dependence` says what the clusters by dependence are
     made from; where it was given they may be better than the choice, which does not rest on it.
+    `certified_bound` is what the certificate file proves, None where none was asked for.
     """
 
     problem: Problem
@@ -167,6 +170,7 @@ class Design(Rows):
     dependence: str
     n: float | None
     seconds: float
+    certified_bound: float | None = None
 
     @property
     def value(self) -> float | None:
@@ -189,6 +193,16 @@ class Design(Rows):
         from budget_opt.api.design.words import lost
 
         return lost(self)
+
+    def with_certified(self, bound: float) -> Design:
+        """A copy that knows what its certificate proves; the better of the two bounds counts."""
+        tighter = bound > self.bound if self.minimized else bound < self.bound
+        if not tighter:
+            return replace(self, certified_bound=bound)
+        arrays = self.problem.arrays
+        gap = relative_gap(objective_value(arrays, self.allocation.epsilons), bound)
+        status: Literal["optimal", "feasible"] = "optimal" if gap <= self.gap_tolerance else "feasible"
+        return replace(self, bound=bound, relative_gap=gap, status=status, certified_bound=bound)
 
     def __getitem__(self, name: str) -> Alternative:
         for alternative in self.alternatives:
@@ -223,6 +237,7 @@ class Design(Rows):
             "bound": _finite(self.bound),
             "relative_gap": _finite(self.relative_gap),
             "gap_tolerance": self.gap_tolerance,
+            "certified_bound": None if self.certified_bound is None else _finite(self.certified_bound),
             "max_cells": self.max_cells,
             "partitions": self.counts.partitions,
             "partitions_that_differ": self.counts.distinct,

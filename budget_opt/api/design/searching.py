@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from budget_opt.api.design.asking import Asked, dependence_of, stated_partition
 from budget_opt.api.design.considered import Considered, considered
 from budget_opt.certificate.convex import in_objective_unit
+from budget_opt.certificate.partitions.choice import Choice, Partition
+from budget_opt.certificate.partitions.trivial import trivial_bound
 from budget_opt.errors import Infeasibility, InfeasibleError, NotSolvedError
 from budget_opt.model.arrays import MINIMIZED
 from budget_opt.model.groupings.grouping import Grouping
@@ -18,11 +20,10 @@ from budget_opt.model.problem import Problem
 from budget_opt.model.values import LARGEST_EPSILON
 from budget_opt.solvers.answer import Callback, Clock, Report
 from budget_opt.solvers.conflicts.rounding import rounded_down, rounded_up
-from budget_opt.solvers.partitions.choice import Choice, Partition
 from budget_opt.solvers.partitions.search import Found, PartitionSearch, Told
-from budget_opt.solvers.partitions.trivial import trivial_bound
 
 if TYPE_CHECKING:
+    from budget_opt.certificate.partitions.prices import LinearPrices
     from budget_opt.solvers.partitions.trying import Tried
 
 NEED_GAP = 1e-6
@@ -45,10 +46,20 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
+class Proof:
+    """The bound of the scores of all partitions of a choice, and the prices that the search found."""
+
+    choice: Choice
+    prices: Sequence[LinearPrices]
+    bound: float
+
+
+@dataclass(frozen=True, eq=False)
 class Searched:
     """Candidates, the best first, and the bound of the scores of all designs; `considered` as in `Design`.
 
-    `choice` is that of the problem's own groupings, and `known` what was solved of it.
+    `choice` is that of the problem's own groupings, and `known` what was solved of it. `proofs` are what
+    every combination of groupings that was looked at has to show, in the order of `Asked.variants`.
     """
 
     candidates: tuple[Candidate, ...]
@@ -57,6 +68,7 @@ class Searched:
     solved: int
     choice: Choice
     known: Mapping[Partition, Tried]
+    proofs: tuple[Proof, ...]
 
 
 _KEPT = 8
@@ -102,6 +114,7 @@ def searched(asked: Asked, clock: Clock, progress: Callback | None) -> Searched:
         sum(run.found.solved for run in runs),
         runs[0].choice,
         runs[0].search.known,
+        tuple(Proof(run.choice, run.search.prices, run.found.bound) for run in runs),
     )
 
 

@@ -12,8 +12,8 @@ from itertools import combinations
 
 import numpy as np
 
+from budget_opt.certificate.partitions.choice import Block, Choice, Partition, ordered
 from budget_opt.model.arrays import FloatArray
-from budget_opt.solvers.partitions.choice import Block, Choice, Partition, ordered
 
 LEAST = 0.1
 """Of a given dependence, from 0 to 1: what is less is none (the paper's threshold in its experiments)."""

@@ -17,13 +17,13 @@ from scipy.optimize import linprog
 
 from budget_opt.certificate.box import cap_at_least
 from budget_opt.certificate.multipliers import Multipliers
+from budget_opt.certificate.partitions.choice import Blocks, Choice
+from budget_opt.certificate.partitions.prices import LinearPrices, shares_at
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import Arrays, FloatArray, IntArray
 from budget_opt.model.objectives import log_inflations, log_spread_at
 from budget_opt.solvers.answer import Clock
-from budget_opt.solvers.partitions.choice import Blocks, Choice
 from budget_opt.solvers.partitions.covering import cover_bound
-from budget_opt.solvers.partitions.prices import LinearPrices, shares_at
 from budget_opt.solvers.partitions.trying import Tried
 
 _ROUNDS = 40

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, combinations
 
-from budget_opt.solvers.partitions.choice import Block, Choice, Partition, ordered
+from budget_opt.certificate.partitions.choice import Block, Choice, Partition, ordered
 
 
 def neighbours(choice: Choice, partition: Partition) -> tuple[Partition, ...]:

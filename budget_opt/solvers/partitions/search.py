@@ -17,23 +17,21 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from budget_opt.certificate.partitions.choice import Blocks, Choice, Partition, admissible
+from budget_opt.certificate.partitions.covering import attribute_bound
+from budget_opt.certificate.partitions.listing import Listing, listed
+from budget_opt.certificate.partitions.prices import LinearPrices, Prices
+from budget_opt.certificate.partitions.proof import MOST_BLOCKS, MOST_LISTED
+from budget_opt.certificate.partitions.trivial import trivial_bound
 from budget_opt.certificate.pruning.symmetry import classes
 from budget_opt.errors import ProblemError
 from budget_opt.model.arrays import BoolArray, FloatArray
 from budget_opt.solvers.answer import Clock, OutOfTimeError, Settings
-from budget_opt.solvers.partitions.choice import Blocks, Choice, Partition, admissible
-from budget_opt.solvers.partitions.covering import attribute_bound, cover_bound
-from budget_opt.solvers.partitions.listing import Listing, listed
+from budget_opt.solvers.partitions.covering import cover_bound
 from budget_opt.solvers.partitions.master import Master
 from budget_opt.solvers.partitions.moves import neighbours
-from budget_opt.solvers.partitions.prices import LinearPrices, Prices
-from budget_opt.solvers.partitions.trivial import trivial_bound
 from budget_opt.solvers.partitions.trying import Tried, tried, tried_quickly
 
-MOST_LISTED = 500_000
-"""Partitions up to which all are listed."""
-MOST_BLOCKS = 20_000
-"""Admissible blocks up to which they are covered by prices."""
 MOST_PROVED = 2_000
 """Partitions that a proof solves, at most."""
 _WIDTH = 12
@@ -68,7 +66,10 @@ class Found:
 
 @dataclass(eq=False)
 class PartitionSearch:
-    """One search; `known` is all that was solved, `rival` a score that was reached elsewhere."""
+    """One search; `known` is all that was solved, `rival` a score that was reached elsewhere.
+
+    `shared` are the prices that were made to suit all partitions.
+    """
 
     choice: Choice
     gap: float
@@ -76,6 +77,7 @@ class PartitionSearch:
     told: Told = lambda *_: None
     rival: float = -math.inf
     known: dict[Partition, Tried] = field(default_factory=dict)
+    shared: list[LinearPrices] = field(default_factory=list)
 
     def run(self, starts: Sequence[Partition], *, in_vain: bool = False) -> Found:
         """Climb from the starts, and prove; where nothing was found, only if it may be `in_vain`.
@@ -123,7 +125,8 @@ class PartitionSearch:
         if before is None or found.score >= before.score:
             self.known[found.partition] = found
         else:
-            self.known[found.partition] = replace(before, bound=min(before.bound, found.bound))
+            bound, prices = min(before.bound, found.bound), (*before.prices, *found.prices)
+            self.known[found.partition] = replace(before, bound=bound, prices=prices)
 
     def _climb(self, start: Tried) -> None:
         here: Tried | None = start
@@ -207,7 +210,14 @@ class PartitionSearch:
         if self.choice.objective == "weighted_sum":
             return [], math.inf
         master = Master.of(self.choice, catalogue, tuple(self.known.values()))
-        return ([], math.inf) if master is None else master.run(self.clock)
+        self.shared, bound = ([], math.inf) if master is None else master.run(self.clock)
+        return self.shared, bound
+
+    @property
+    def prices(self) -> list[LinearPrices]:
+        """All prices of a convex objective that were found."""
+        found = (prices for one in self.known.values() for prices in one.prices)
+        return [*self.shared, *(one for one in found if isinstance(one, LinearPrices))]
 
     def _tell(self, bound: float | None) -> None:
         self.told(self.best.score, bound, len(self.known))

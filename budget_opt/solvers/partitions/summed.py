@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from budget_opt.certificate.box import cap_at_least
+from budget_opt.certificate.partitions.choice import Blocks, Choice, Partition
 from budget_opt.certificate.prices.multipliers import stationary
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import Arrays, FloatArray, IntArray
 from budget_opt.model.objectives import log_retentions
-from budget_opt.solvers.partitions.choice import Blocks, Choice, Partition
 
 _GRID = 384
 """Intervals of a block's epsilon."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from budget_opt.certificate.multipliers import Multipliers
+from budget_opt.certificate.partitions.choice import Choice, Partition
+from budget_opt.certificate.partitions.prices import LinearPrices, Prices, bound_score, score_of, shares_at
 from budget_opt.certificate.pruning.question import Question
 from budget_opt.errors import InfeasibleError, NotSolvedError, ProblemError
 from budget_opt.model.arrays import Arrays, FloatArray
@@ -20,8 +22,6 @@ from budget_opt.solvers.feasibility import passes_a_ceiling
 from budget_opt.solvers.global_search import method as global_method
 from budget_opt.solvers.global_search.method import Incumbent
 from budget_opt.solvers.global_search.search import Search
-from budget_opt.solvers.partitions.choice import Choice, Partition
-from budget_opt.solvers.partitions.prices import LinearPrices, Prices, bound_score, score_of, shares_at
 from budget_opt.solvers.partitions.summed import summed_prices
 from budget_opt.solvers.table import solve, solve_quickly
 from budget_opt.solvers.threads import one_thread

@@ -11,15 +11,15 @@ import pytest
 import budget_opt as bo
 from budget_opt.api.design import splitting
 from budget_opt.api.design.result import ALONE, CHOSEN, DEPENDENCE
+from budget_opt.certificate.partitions.choice import Choice, admissible
+from budget_opt.certificate.partitions.listing import listed
+from budget_opt.certificate.partitions.trivial import trivial_bound
 from budget_opt.errors import NotSolvedError
 from budget_opt.model.arrays import MINIMIZED
 from budget_opt.model.objectives import value
 from budget_opt.solvers.answer import Clock, OutOfTimeError, Report
 from budget_opt.solvers.partitions import search
-from budget_opt.solvers.partitions.choice import Choice, admissible
-from budget_opt.solvers.partitions.listing import listed
 from budget_opt.solvers.partitions.search import PartitionSearch
-from budget_opt.solvers.partitions.trivial import trivial_bound
 
 
 def pairs(size: int, objective: str, **fields: Any) -> bo.Problem:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import budget_opt as bo
-from budget_opt.solvers.partitions.choice import Choice, Partition, admissible, ordered
+from budget_opt.certificate.partitions.choice import Choice, Partition, admissible, ordered
+from budget_opt.certificate.partitions.listing import listed
 from budget_opt.solvers.partitions.dependence import by_dependence, from_weights
-from budget_opt.solvers.partitions.listing import listed
 from budget_opt.solvers.partitions.moves import neighbours
 from tests.solvers.partitions.designs import set_partitions
 

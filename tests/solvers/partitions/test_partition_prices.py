@@ -8,13 +8,14 @@ from functools import cache
 import numpy as np
 import pytest
 
+from budget_opt.certificate.partitions.choice import Blocks, Choice, admissible
+from budget_opt.certificate.partitions.covering import attribute_bound
+from budget_opt.certificate.partitions.listing import Listing, listed
+from budget_opt.certificate.partitions.prices import LinearPrices
+from budget_opt.certificate.partitions.trivial import trivial_bound
 from budget_opt.model.arrays import OBJECTIVES, Objective
 from budget_opt.solvers.answer import Clock, Settings
-from budget_opt.solvers.partitions.choice import Blocks, Choice, admissible
-from budget_opt.solvers.partitions.covering import attribute_bound, cover_bound
-from budget_opt.solvers.partitions.listing import Listing, listed
-from budget_opt.solvers.partitions.prices import LinearPrices
-from budget_opt.solvers.partitions.trivial import trivial_bound
+from budget_opt.solvers.partitions.covering import cover_bound
 from budget_opt.solvers.partitions.trying import Tried, tried
 from tests.solvers.partitions.designs import random_design
 

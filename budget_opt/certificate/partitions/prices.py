@@ -17,6 +17,7 @@ epsilon for `min_epsilon`.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,10 +26,10 @@ import numpy as np
 from budget_opt.certificate.box import cap_at_least
 from budget_opt.certificate.lagrangian import maxima
 from budget_opt.certificate.multipliers import Multipliers
+from budget_opt.certificate.partitions.choice import Blocks, Choice
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import MINIMIZED, Arrays, FloatArray, Objective
 from budget_opt.model.objectives import log_spread_at
-from budget_opt.solvers.partitions.choice import Blocks, Choice
 
 _ROUNDING = 1e-13
 """Relative to the sum of absolute values: far above what the sums of a few hundred terms round."""
@@ -54,10 +55,11 @@ class LinearPrices:
 
     `gain` (K,) are the prices of log R_k, `shares` (K,) those of the log inflations of `min_variance`,
     `budgets` (J,) those of the budgets, `cost` that of every epsilon; `size` is what was summed into the
-    constant, for rounding.
+    constant, for rounding. `multipliers` are what they were made of, with the shares.
     """
 
     choice: Choice
+    multipliers: Multipliers
     constant: float
     size: float
     gain: FloatArray
@@ -69,7 +71,10 @@ class LinearPrices:
     def of(
         cls, choice: Choice, arrays: Arrays, found: Multipliers, shares: FloatArray | None = None
     ) -> LinearPrices:
-        """The prices by the multipliers of a certificate; `shares` (K,) of `min_variance` sum to 1."""
+        """The prices by the multipliers of a certificate, and by `shares` (K,) of `min_variance`.
+
+        Any will do: those that the theorem does not admit are replaced by the nearest that it does.
+        """
         clean = found.sanitized(arrays)
         parts = [-float(y * f) for y, f in zip(clean.floors, arrays.log_floor, strict=True) if y > 0]
         parts += [
@@ -86,10 +91,20 @@ class LinearPrices:
         if arrays.objective != "min_variance" or shares is None:
             shares = np.zeros(arrays.moments)
         else:
+            shares = _summing_to_one(arrays, shares)
             parts.append(_entropy(arrays, shares))
         cost = float(arrays.objective == "min_epsilon")
-        size = math.fsum(map(abs, parts))
-        return cls(choice, math.fsum(parts), size, gain, shares, clean.budgets, cost)
+        size = _sum(map(abs, parts))
+        return cls(
+            choice,
+            clean,
+            _sum(parts) if math.isfinite(size) else math.inf,
+            size,
+            gain,
+            shares,
+            clean.budgets,
+            cost,
+        )
 
     def worth(self, blocks: Blocks) -> FloatArray:
         """As `Prices.worth`."""
@@ -167,6 +182,23 @@ def shares_at(arrays: Arrays, log_inflation: FloatArray) -> FloatArray:
     share = np.exp(terms - np.max(terms))
     shares: FloatArray = share / np.sum(share)
     return shares
+
+
+def _summing_to_one(arrays: Arrays, shares: FloatArray) -> FloatArray:
+    """The shares of the weighted moments, made to sum to 1; equal ones in place of nothing."""
+    used = arrays.weight > 0
+    given = np.where(used & np.isfinite(shares), np.maximum(shares, 0.0), 0.0)
+    given = given / max(np.max(given), np.finfo(np.float64).tiny)
+    found: FloatArray = given if np.sum(given) > 0 else used.astype(np.float64)
+    return found / np.sum(found)
+
+
+def _sum(numbers: Iterable[float]) -> float:
+    """The sum of the numbers; inf where it is beyond the largest double."""
+    try:
+        return math.fsum(numbers)
+    except OverflowError:
+        return math.inf
 
 
 def _entropy(arrays: Arrays, shares: FloatArray) -> float:

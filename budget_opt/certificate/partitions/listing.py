@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from budget_opt.certificate.partitions.choice import Block, Partition, no_check, ordered
 from budget_opt.model.arrays import BoolArray, FloatArray, IntArray
-from budget_opt.solvers.partitions.choice import Block, Partition, no_check, ordered
 
 LARGEST = 60
 """Attributes whose blocks are bits of a number; more have too many partitions anyway."""

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
+from budget_opt.certificate.partitions.choice import Blocks, Choice
 from budget_opt.mechanisms import randomized_response as rr
 from budget_opt.model.arrays import FloatArray
-from budget_opt.solvers.partitions.choice import Blocks, Choice
 
 _ROUNDING = 1e-12
 
