@@ -38,8 +38,8 @@ from budget_opt.mechanisms.sampler import Sampler
 from budget_opt.mechanisms.samplers import AnySampler, any_sampler_as_stated
 from budget_opt.model.backgrounds.background import to_json
 from budget_opt.model.clusters.block import Block
+from budget_opt.model.differences import differences
 from budget_opt.model.documents import read_document, uncollected
-from budget_opt.model.moments.differences import differences
 from budget_opt.model.moments.moment import Unit
 from budget_opt.model.parts import Part, below
 from budget_opt.model.problem import Problem

@@ -10,6 +10,7 @@ __all__ = [
     "as_list",
     "require",
     "require_gap",
+    "require_listener",
     "require_names",
     "require_number",
     "require_path",
@@ -26,6 +27,14 @@ def require_gap(gap: object) -> float:
     if not SMALLEST_GAP <= number <= LARGEST_GAP:
         raise InputError(f"gap: is {number!r}, must be from {SMALLEST_GAP:g} to {LARGEST_GAP:g}.")
     return number
+
+
+def require_listener(progress: object, hears: str = "a Report") -> None:
+    """Raise `InputError` unless `progress` can be called, or is None."""
+    if progress is not None and not callable(progress):
+        raise InputError(
+            f"progress: is a {type(progress).__name__}, must be a function that takes {hears}, or None."
+        )
 
 
 def require_sums(problem: Problem, verb: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from budget_opt.allocation import Allocation, Statement, allocate
 from budget_opt.allocation.rounding import fitted, tidied
-from budget_opt.api.arguments import require, require_gap, require_number
+from budget_opt.api.arguments import require, require_gap, require_listener, require_number
 from budget_opt.api.certifying import certified, require_place, with_margin
 from budget_opt.errors import InputError, NotSolvedError
 from budget_opt.model.arrays import FloatArray
@@ -71,6 +71,7 @@ def solve(  # noqa: PLR0913, PLR0917 (each a word that users type)
         raise InputError(f"time_limit: is {time_limit!r}, must be a positive number of seconds, or None.")
     if solver is not None:
         require(solver, str, "solver", "Name a method, or leave it out.")
+    require_listener(progress)
     place = None if certificate is None else require_place(certificate)
     level_tolerance = require_number(level_tolerance, "level_tolerance")
     if not SMALLEST_TOLERANCE <= level_tolerance <= LARGEST_TOLERANCE:

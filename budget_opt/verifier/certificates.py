@@ -16,6 +16,7 @@ from budget_opt.certificate.convex import bound as convex_bound
 from budget_opt.certificate.document import CertificateDocument, read_certificate
 from budget_opt.certificate.partitions.document import is_design_certificate
 from budget_opt.certificate.proof.proof import TreeProof, walked
+from budget_opt.model.arguments import require_path
 from budget_opt.model.arrays import MINIMIZED
 from budget_opt.model.objectives import relative_gap
 from budget_opt.model.problem import Problem
@@ -108,4 +109,5 @@ def _bound_checks(document: CertificateDocument, allocation: Allocation, gap: fl
 
 def stated(path: str | Path) -> StatedCertificate | StatedDesign:
     """The certificate in a file, of a split or of a design; raises `CertificateError` where it is none."""
+    path = require_path(path, "certificate")
     return StatedDesign(path) if is_design_certificate(path) else StatedCertificate(path)

@@ -10,7 +10,7 @@ from budget_opt.allocation import AllocatedMoment, Allocation
 from budget_opt.allocation.build import implemented_inflations, variance_basis
 from budget_opt.allocation.merging import product_told
 from budget_opt.mechanisms.exact import exact, float_at_most
-from budget_opt.model.moments.differences import RELATIVE_ERROR
+from budget_opt.model.differences import RELATIVE_ERROR
 from budget_opt.model.moments.moment import CrossMoment
 from budget_opt.model.problem import Problem
 from budget_opt.verifier.matrices import AnyMatrix, Matrices

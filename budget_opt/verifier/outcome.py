@@ -12,7 +12,7 @@ from budget_opt.allocation import Allocation, Statement
 from budget_opt.allocation.build import outcome_of
 from budget_opt.certificate.certify import certify
 from budget_opt.model.arrays import MINIMIZED, Arrays
-from budget_opt.model.moments.differences import differences
+from budget_opt.model.differences import differences
 from budget_opt.model.problem import Problem
 from budget_opt.verifier.refuting import better_split, split_text
 from budget_opt.verifier.report import EXPECTED, Check, Open, listed_figures

@@ -37,6 +37,12 @@ def test_the_argument_that_is_of_another_kind_is_named(problem, table):
         "table": [lambda: bo.randomize("a.csv", allocation)],
         "attributes": [lambda: bo.estimate.moment(table, allocation, ["a"])],
         "gap": [lambda: bo.solve(problem, "max_min")],
+        "progress": [
+            lambda: bo.solve(problem, progress=3),
+            lambda: bo.judge(problem, {"a": 1}, progress="loud"),
+            lambda: bo.frontier(problem, total_epsilon=[1, 2], progress=3),
+            lambda: bo.design(problem, progress=3),
+        ],
     }
     for name, wrong in calls.items():
         for call in wrong:

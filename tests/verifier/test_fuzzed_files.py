@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 import budget_opt as bo
 from budget_opt.errors import AllocationError, InputError, ProblemError
-from budget_opt.model.moments.differences import differences
+from budget_opt.model.differences import differences
 
 PROBLEM = bo.Problem(
     name="survey 2026",

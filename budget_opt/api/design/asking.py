@@ -89,14 +89,6 @@ def asked(
     return Asked(problem, cells, require_gap(gap), time_limit, _pairs(problem, dependence), n)
 
 
-def require_listener(progress: object) -> None:
-    """Raise `InputError` unless `progress` can be called, or is None."""
-    if progress is not None and not callable(progress):
-        raise InputError(
-            f"progress: is a {type(progress).__name__}, must be a function that takes a Report, or None."
-        )
-
-
 def _cells(problem: Problem, given: object) -> int:
     if given is None:
         return MAX_CELLS if problem.max_cells is None else problem.max_cells

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from budget_opt.allocation import Allocation
+from budget_opt.api.arguments import require_listener
 from budget_opt.api.certifying import require_place
 from budget_opt.api.design import losses
 from budget_opt.api.design.alternatives import Split, as_alternative, best_split, even_split, groupings_of
@@ -19,7 +20,6 @@ from budget_opt.api.design.asking import (
     Dependence,
     asked,
     dependence_of,
-    require_listener,
     stated_partition,
 )
 from budget_opt.api.design.certifying import certified, require_linear

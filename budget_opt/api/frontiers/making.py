@@ -7,7 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from budget_opt.allocation import Allocation
-from budget_opt.api.arguments import as_list, require, require_gap, require_number, require_sums
+from budget_opt.api.arguments import (
+    as_list,
+    require,
+    require_gap,
+    require_listener,
+    require_number,
+    require_sums,
+)
 from budget_opt.api.frontiers.axis import Axis, axis_of
 from budget_opt.api.frontiers.frontier import Frontier, FrontierPoint
 from budget_opt.api.frontiers.points import Answer, Ask, solve_points
@@ -59,6 +66,7 @@ def frontier(  # noqa: PLR0913 (each a word that users type)
     """
     require(problem, Problem, "problem", "Read one from a file with Problem.read(path).")
     require_sums(problem, "frontier")
+    require_listener(progress, "a FrontierProgress")
     records, varied_n = _records(n, total_epsilon, weight, floor)
     axis = axis_of(
         problem, total_epsilon=total_epsilon, moment=moment, weight=weight, floor=floor, n=varied_n

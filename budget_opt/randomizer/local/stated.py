@@ -11,7 +11,7 @@ from budget_opt.errors import MISSING, Fault
 from budget_opt.mechanisms.hamming import MatrixSampler
 from budget_opt.mechanisms.sampler import WIDTHS
 from budget_opt.model import values
-from budget_opt.model.moments.differences import differences
+from budget_opt.model.differences import differences
 from budget_opt.model.values import UnfitError
 
 _COUNT = re.compile("[1-9][0-9]{0,38}")
