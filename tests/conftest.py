@@ -15,9 +15,9 @@ import pytest
 os.environ["MPLBACKEND"] = "Agg"  # before anything imports matplotlib, here or in a child process
 
 ROOT = Path(__file__).resolve().parents[1]
+
 # The same examples in every run, so that a stranger sees what CI saw. HYPOTHESIS_PROFILE=explore draws new
 # ones, and more.
-# and more.
 hypothesis.settings.register_profile(
     "repeatable", deadline=None, derandomize=True, print_blob=True, max_examples=40
 )
