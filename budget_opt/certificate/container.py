@@ -65,7 +65,7 @@ class Container:
             self._archive = zipfile.ZipFile(io.BytesIO(content))
         except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
             raise CertificateError(
-                f"{path}: is no zip archive, or a part of one. Give the file that solve wrote, whole."
+                f"{path}: is no zip archive, or part of one. Give the whole file that solve or design wrote."
             ) from None
         entries = self._archive.infolist()
         self._sizes = {entry.filename: entry.file_size for entry in entries}
@@ -93,14 +93,18 @@ class Container:
         try:
             return content.decode("utf-8")
         except UnicodeDecodeError:
-            raise self._fault(name, "is not UTF-8") from None
+            raise self.fault(name, "is not UTF-8") from None
 
     def require_members(self, names: set[str]) -> None:
         """Raise unless the archive has exactly these members."""
         for name in sorted(set(self._sizes) - names):
-            raise self._fault(name, "does not belong into this certificate")
+            raise self.fault(name, "does not belong into this certificate")
         for name in sorted(names - set(self._sizes)):
-            raise self._fault(name, "is missing")
+            raise self.fault(name, "is missing")
+
+    def holds(self, member: str) -> bool:
+        """True where there is a member of this name."""
+        return member in self._sizes
 
     def has(self, array: str) -> bool:
         """True where there is an array of this name."""
@@ -115,20 +119,20 @@ class Container:
             version = np.lib.format.read_magic(source)
             shape, fortran, dtype = np.lib.format.read_array_header_1_0(source, _HEADER_LIMIT)
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError, tokenize.TokenError):
-            raise self._fault(member, "is no array") from None
+            raise self.fault(member, "is no array") from None
         if version != (1, 0):
-            raise self._fault(member, "is an array of another version than 1.0")
+            raise self.fault(member, "is an array of another version than 1.0")
         fits = len(shape) == len(expected.sizes) and all(
             size in (None, stated) for size, stated in zip(expected.sizes, shape, strict=True)
         )
         if fortran or dtype.str != expected.dtype or not fits:
             wanted = tuple("any" if size is None else size for size in expected.sizes)
-            raise self._fault(
+            raise self.fault(
                 member, f"has type {dtype.str} and shape {shape}, must have {expected.dtype} and {wanted}"
             )
         count = int(np.prod(shape, dtype=object))
         if len(content) - source.tell() != count * dtype.itemsize:
-            raise self._fault(member, "is shorter or longer than it says")
+            raise self.fault(member, "is shorter or longer than it says")
         return np.frombuffer(content, dtype, count, source.tell()).reshape(shape)
 
     def numbers(self, name: str, expected: Shape, *, signed: bool = False) -> Any:
@@ -146,17 +150,18 @@ class Container:
 
     def _read(self, name: str) -> bytes:
         if name not in self._sizes:
-            raise self._fault(name, "is missing")
+            raise self.fault(name, "is missing")
         try:
             with self._archive.open(name) as member:
                 content = member.read(self._sizes[name] + 1)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError):
-            raise self._fault(name, "cannot be unpacked") from None
+            raise self.fault(name, "cannot be unpacked") from None
         if len(content) != self._sizes[name]:
-            raise self._fault(name, "is shorter or longer than it says")
+            raise self.fault(name, "is shorter or longer than it says")
         return content
 
-    def _fault(self, name: str, what: str) -> CertificateError:
+    def fault(self, name: str, what: str) -> CertificateError:
+        """What is wrong with a member."""
         shown = name if name.isprintable() else repr(name)
         return CertificateError(
             f"{self._path}: {shown[:80]} {what}. The file was changed, is damaged, or is of another problem."

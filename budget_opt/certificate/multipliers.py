@@ -44,8 +44,9 @@ class Multipliers:
         shares = np.zeros(arrays.moments)
         if arrays.objective == "max_min":
             shares = np.where(arrays.weight > 0, _positive(self.moments), 0.0)
-            if not np.sum(shares) > 0:
+            if not np.any(shares > 0):
                 shares = np.where(arrays.weight > 0, 1.0, 0.0)
+            shares = shares / np.max(shares)  # the sum of given ones may be beyond the largest double
             shares = shares / np.sum(shares)
         return replace(
             self, floors=floors, moments=shares, budgets=_positive(self.budgets), ceilings=ceilings

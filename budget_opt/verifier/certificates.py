@@ -14,7 +14,7 @@ from budget_opt.certificate.certify import attained_value
 from budget_opt.certificate.convex import Frame
 from budget_opt.certificate.convex import bound as convex_bound
 from budget_opt.certificate.document import CertificateDocument, read_certificate
-from budget_opt.certificate.partitions.document import is_design_certificate
+from budget_opt.certificate.partitions.document import has_design_header
 from budget_opt.certificate.proof.proof import TreeProof, walked
 from budget_opt.model.arguments import require_path
 from budget_opt.model.arrays import MINIMIZED
@@ -110,4 +110,4 @@ def _bound_checks(document: CertificateDocument, allocation: Allocation, gap: fl
 def stated(path: str | Path) -> StatedCertificate | StatedDesign:
     """The certificate in a file, of a split or of a design; raises `CertificateError` where it is none."""
     path = require_path(path, "certificate")
-    return StatedDesign(path) if is_design_certificate(path) else StatedCertificate(path)
+    return StatedDesign(path) if has_design_header(path) else StatedCertificate(path)

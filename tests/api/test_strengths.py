@@ -367,5 +367,5 @@ def test_moments_with_a_public_column_are_not_measured_and_keep_their_weights(pr
     weights = [moment.weight for moment in found.apply(with_wave).moments]
     assert weights == [2.0 * found.strengths["X1", "X2"], 0.25]
     without = with_wave.with_fields(moments=[bo.CrossMoment("X1", "wave")])
-    with pytest.raises(bo.errors.InputError, match="not with public columns"):
+    with pytest.raises(bo.errors.InputError, match="with a public column, whose categories nobody declared"):
         bo.observed_strengths(rows, without)

@@ -56,6 +56,17 @@ def test_negative_and_undefined_multipliers_are_taken_as_zero(objective: Objecti
     assert limit == bound(Frame.of(arrays), split, Multipliers.zero(arrays))
 
 
+@pytest.mark.parametrize("size", [1.7e308, 5e-324])
+def test_shares_of_any_size_are_those_of_the_same_proportions(size: float) -> None:
+    # targets below 1: without shares that sum to 1 the bound would be 1, and splits are better
+    arrays = build("max_min", [2, 2, 2], [[0, 1], [2]], 2.0, target=[0.1, 0.1])
+    split, nothing = np.array([0.7, 0.7, 0.6]), np.zeros(2)
+    stated = Multipliers(nothing, np.full(2, size), np.zeros(1), nothing)
+    limit = bound(Frame.of(arrays), split, stated)
+    assert limit == bound(Frame.of(arrays), split, Multipliers(nothing, np.ones(2), np.zeros(1), nothing))
+    assert limit >= value(arrays, split) > 1.0
+
+
 def test_the_bound_uses_the_exact_cap_and_not_the_double_near_it() -> None:
     # three pins of 0.1 leave 0.3 - 0.3 = 0 in decimals, while 0.1 + 0.1 + 0.1 > 0.3 in doubles
     arrays = build("geometric_mean", [4, 4, 4], [[0, 1], [1, 2]], 0.3, lower=[0.1] * 3, upper=[0.1] * 3)

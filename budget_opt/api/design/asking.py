@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from budget_opt.certificate.partitions.variants import Groupings
 
 LARGEST_CELLS = 10**6
-MOST_GROUPINGS = 64
-"""Combinations of candidate groupings that are tried, at most."""
 
 Dependence = Mapping[tuple[str, str], float]
 
@@ -40,7 +38,7 @@ class Asked:
 
         The first is the problem's own.
         """
-        from budget_opt.certificate.partitions.variants import candidates, variants
+        from budget_opt.certificate.partitions.variants import MOST_GROUPINGS, candidates, variants
 
         count = math.prod(candidates(self.problem).values())
         if count > MOST_GROUPINGS:

@@ -30,9 +30,10 @@ def require_linear(asked: Asked) -> None:
 
 def certified(asked: Asked, proofs: tuple[Proof, ...], value: float, path: Path) -> float:
     """Writes what proves the bound of all designs, and returns that bound; `value` is what was attained."""
+    enough = max(one.bound for one in proofs)
     rows = list(
         itertools.chain.from_iterable(
-            recorded(one.choice, variant, one.prices, one.bound) for variant, one in enumerate(proofs)
+            recorded(one.choice, variant, one.prices, enough) for variant, one in enumerate(proofs)
         )
     )
     problem = asked.problem.with_fields(clusters="auto", max_cells=asked.max_cells)

@@ -156,8 +156,11 @@ class Blocks:
         cap = np.array([cap_at_least(limit) for _, _, limit in budgets])
         moments = _rows(choice.members, size)
         effective = np.array([attribute.effective_cardinality for attribute in attributes])
-        # what a distortion needs of an attribute alone, a cluster with it needs as well
-        lower = np.array([ModelBlock((attribute,)).lower for attribute in attributes])
+        lower = np.array([attribute.lower for attribute in attributes])
+        least = np.max(np.where(member, lower, 0.0), axis=1)
+        if any(attribute.least_retention > 0 for attribute in attributes):
+            # the more joint categories, the more epsilon a distortion needs
+            least = np.array([ModelBlock(tuple(attributes[i] for i in block)).lower for block in listed])
         upper = np.array([attribute.upper for attribute in attributes])
         paid = member.astype(np.float64) @ inside.T > 0
         stated = np.min(np.where(member, upper, np.inf), axis=1)
@@ -165,7 +168,7 @@ class Blocks:
             tuple(listed),
             member,
             np.prod(np.where(member, effective, 1.0), axis=1),
-            np.max(np.where(member, lower, 0.0), axis=1) * (1 - 2**-52),
+            least * (1 - 2**-52),
             np.minimum(stated, np.min(np.where(paid, cap, np.inf), axis=1, initial=np.inf)) * (1 + 2**-52),
             member.astype(np.float64) @ moments.T,
             paid,

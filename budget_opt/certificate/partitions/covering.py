@@ -18,7 +18,7 @@ import numpy as np
 
 from budget_opt.certificate.lagrangian import maxima
 from budget_opt.certificate.partitions.choice import Blocks, Choice
-from budget_opt.certificate.partitions.prices import LinearPrices
+from budget_opt.certificate.partitions.prices import LinearPrices, summed
 from budget_opt.model.arrays import TOTAL, FloatArray
 
 
@@ -29,7 +29,7 @@ def covered(blocks: Blocks, worth: FloatArray, pi: FloatArray) -> float:
     counts = blocks.member.sum(axis=1)
     missing = np.max((worth - blocks.member.astype(np.float64) @ pi) / counts)
     scale = float(np.sum(np.abs(pi))) + float(np.max(np.abs(worth)))
-    return math.fsum(pi + max(float(missing), 0.0) + 1e-13 * scale)
+    return summed(pi + max(float(missing), 0.0) + 1e-13 * scale)
 
 
 def attribute_bound(choice: Choice, prices: LinearPrices) -> float:
@@ -53,7 +53,7 @@ def attribute_bound(choice: Choice, prices: LinearPrices) -> float:
         nothing = np.zeros(choice.size)
         found = maxima(share, nothing, nothing + price / size, r, alone.lower, alone.upper)
         best = np.where(possible, np.maximum(best, found.value + found.allowance), best)
-    return math.fsum(best)
+    return summed(best)
 
 
 def _least_cells(choice: Choice, size: int) -> FloatArray:

@@ -15,6 +15,7 @@ Nothing in the file needs trust: the bound that counts is evaluated from the pro
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,8 @@ import numpy as np
 from budget_opt.certificate.container import AnyArray, Container, Shape, begins_as, packed_bytes
 from budget_opt.certificate.document import problem_in
 from budget_opt.certificate.multipliers import Multipliers
-from budget_opt.certificate.partitions.proof import PriceRow
+from budget_opt.certificate.partitions.proof import MOST_ROWS, PriceRow
+from budget_opt.certificate.partitions.variants import MOST_GROUPINGS, candidates
 from budget_opt.errors import CertificateError, InputError
 from budget_opt.model.arguments import require_path
 from budget_opt.model.documents import json_text, parse_document, write_bytes
@@ -135,6 +137,17 @@ def read_design_certificate(path: str | Path) -> DesignCertificate:
             f"{where}: the problem must leave its clusters open (clusters: auto, with max_cells) and have "
             "another objective than weighted_sum. The file was changed or is damaged."
         )
+    if problem.total_delta > 0:
+        raise CertificateError(
+            f"{where}: the problem has a total_delta, for which no bound over all partitions is known. "
+            "The file was changed or is damaged."
+        )
+    count = math.prod(candidates(problem).values())
+    if count > MOST_GROUPINGS:
+        raise CertificateError(
+            f"{where}: the problem has {count:,} combinations of groupings, at most {MOST_GROUPINGS} are "
+            "judged. The file was changed or is damaged."
+        )
     rows = _rows(container, problem)
     return DesignCertificate(problem, header.value, header.bound, header.relative_gap, rows, header.software)
 
@@ -142,6 +155,14 @@ def read_design_certificate(path: str | Path) -> DesignCertificate:
 def is_design_certificate(path: str | Path) -> bool:
     """True where the file begins as a design certificate; its prices are not read."""
     return begins_as(path, HEADER, FORMAT, VERSION)
+
+
+def has_design_header(path: str | Path) -> bool:
+    """True where the file has the text of a design certificate, of whatever version."""
+    try:
+        return Container.of_file(path)[0].holds(HEADER)
+    except CertificateError:
+        return False
 
 
 def _widths(problem: Problem) -> dict[str, int]:
@@ -162,6 +183,8 @@ def _rows(container: Container, problem: Problem) -> list[PriceRow]:
     shapes = _shapes(problem)
     container.require_members({HEADER, *(f"prices/{name}.npy" for name in shapes)})
     count = len(container.array("prices/variant", shapes["variant"]))
+    if count > MOST_ROWS:
+        raise container.fault("prices/variant.npy", f"has {count:,} rows, at most {MOST_ROWS:,} are judged")
     read = {
         name: container.numbers(
             f"prices/{name}", Shape(shape.dtype, (count, *shape.sizes[1:])), signed=name == "cover"

@@ -94,11 +94,11 @@ class LinearPrices:
             shares = _summing_to_one(arrays, shares)
             parts.append(_entropy(arrays, shares))
         cost = float(arrays.objective == "min_epsilon")
-        size = _sum(map(abs, parts))
+        size = summed(map(abs, parts))
         return cls(
             choice,
             clean,
-            _sum(parts) if math.isfinite(size) else math.inf,
+            summed(parts) if math.isfinite(size) else math.inf,
             size,
             gain,
             shares,
@@ -132,7 +132,7 @@ class LinearPrices:
         """The worth of one block whose moments' variances differ, by tangents in log tau; and where it is."""
         shares, a, b = self._spreads(blocks, n)
         r, low, high = blocks.cardinality[n], blocks.lower[n], blocks.upper[n]
-        if not shares.size or not np.isfinite(high):
+        if not shares.size or not 0 < high < math.inf:
             only = maxima(*(np.array([x]) for x in (kept, 0.0, price, r, low, high)))
             return float(only.value[0] + only.allowance[0]), float(only.epsilon[0])
         point = self._tried(shares, a, b, (kept, price, r, low, high))
@@ -193,7 +193,7 @@ def _summing_to_one(arrays: Arrays, shares: FloatArray) -> FloatArray:
     return found / np.sum(found)
 
 
-def _sum(numbers: Iterable[float]) -> float:
+def summed(numbers: Iterable[float]) -> float:
     """The sum of the numbers; inf where it is beyond the largest double."""
     try:
         return math.fsum(numbers)

@@ -11,9 +11,9 @@ Any prices give a valid bound (`prices`), so nothing that states them is to be t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -21,13 +21,12 @@ import numpy as np
 from budget_opt.certificate.box import cap_at_least
 from budget_opt.certificate.convex import in_objective_unit
 from budget_opt.certificate.multipliers import Multipliers
-from budget_opt.certificate.partitions.choice import Blocks, Choice, Partition, admissible
+from budget_opt.certificate.partitions.choice import Blocks, Choice, admissible
 from budget_opt.certificate.partitions.covering import attribute_bound, covered
 from budget_opt.certificate.partitions.listing import Listing, listed
 from budget_opt.certificate.partitions.prices import LinearPrices
 from budget_opt.certificate.partitions.trivial import trivial_bound
 from budget_opt.certificate.partitions.variants import variants
-from budget_opt.errors import ProblemError
 from budget_opt.mechanisms.exact import exact
 from budget_opt.model.arrays import MINIMIZED, Arrays, FloatArray
 from budget_opt.model.problem import Problem
@@ -37,6 +36,10 @@ MOST_LISTED = 500_000
 """Partitions up to which all are listed."""
 MOST_BLOCKS = 20_000
 """Admissible blocks up to which they are covered by prices."""
+MOST_ROWS = 20_000
+"""Rows that a proof has, at most; a hundred for one combination of groupings are many."""
+_ROUNDING = 1e-12
+"""Relative: far above what the sums of a few hundred epsilons round."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,19 +81,17 @@ class Partitions:
         return Partitions(choice, catalogue, self.listing)
 
     @cached_property
-    def arrays(self) -> Arrays | None:
-        """The arrays of the first partition that can be built: prices take of them what all have alike."""
-        for partition in self._partitions():
-            try:
-                return self.choice.arrays(partition)
-            except ProblemError:
-                continue
-        return None
+    def arrays(self) -> Arrays:
+        """What prices take of arrays, which all partitions have alike: budgets, and numbers of the moments.
 
-    def _partitions(self) -> Iterator[Partition]:
-        yield self.choice.alone
-        if self.listing is not None:
-            yield from (self.listing.partition(n) for n in range(self.listing.size))
+        They are those of no clusters, without pins and minima, which may fit no budget alone.
+        """
+        free = [
+            one.with_fields(epsilon=None, epsilon_min=None, distortion_max=None)
+            for one in self.choice.problem.attributes
+        ]
+        problem = self.choice.problem.with_fields(attributes=free, clusters=(), max_cells=None)
+        return replace(problem.arrays, objective=self.choice.objective)
 
 
 def needed(choice: Choice) -> Choice:
@@ -103,14 +104,14 @@ def proved(problem: Problem, max_cells: int, rows: Sequence[PriceRow]) -> float:
 
     Of a weighted sum prices prove nothing, and the bound is the trivial one.
     """
-    score, arrays = -math.inf, None
+    scores = []
     for number, (variant, _) in enumerate(variants(problem, max_cells)):
         among = Partitions.of(Choice.of(variant, max_cells))
-        score = max(score, bounded(among, [row for row in rows if row.variant == number]))
-        arrays = among.arrays if arrays is None else arrays
-    if arrays is None or score == -math.inf:
+        scores.append(bounded(among, [row for row in rows if row.variant == number]))
+    score = max(scores)
+    if score == -math.inf:
         return math.inf if problem.objective in MINIMIZED else 0.0
-    return in_objective_unit(arrays, score)
+    return in_objective_unit(among.arrays, score)
 
 
 def bounded(among: Partitions, rows: Iterable[PriceRow]) -> float:
@@ -120,39 +121,47 @@ def bounded(among: Partitions, rows: Iterable[PriceRow]) -> float:
         return trivial
     if among.listing is None:
         return min([trivial, *(_at_once(among, row) for row in rows if not row.need)])
-    bounds = np.full(among.listing.size, trivial)
+    bounds = unpriced(among)
     for row in rows:
         bounds = np.minimum(bounds, of_each(among, row))
     return float(np.max(bounds, initial=-np.inf))
 
 
+def unpriced(among: Partitions) -> FloatArray:
+    """The bound of the score of every listed partition (N,) without prices; -inf where pins fit no budget."""
+    assert among.listing is not None
+    assert among.catalogue is not None
+    blocks = among.catalogue
+    bounds = np.full(among.listing.size, trivial_bound(among.choice))
+    for paid, (_, _, cap) in zip(blocks.paid.T, among.choice.problem.budgets(), strict=True):
+        least = among.listing.sums(np.where(paid, blocks.lower, 0.0)) * (1 - _ROUNDING)
+        bounds = np.where(least > cap_at_least(cap), -np.inf, bounds)
+    return bounds
+
+
 def of_each(among: Partitions, row: PriceRow) -> FloatArray:
     """The bound of the score of every listed partition (N,) by one row; -inf where it has no split."""
-    asked = among.need if row.need else among
-    arrays = asked.arrays
     assert among.listing is not None
+    total = among.choice.problem.total_epsilon
+    if row.need and total is None:
+        return np.full(among.listing.size, np.inf)
+    asked = among.need if row.need else among
     assert asked.catalogue is not None
-    if arrays is None:
-        return np.full(among.listing.size, -np.inf)
     with _numbers_of_any_size():
-        prices = LinearPrices.of(asked.choice, arrays, row.multipliers, row.shares)
+        prices = LinearPrices.of(asked.choice, asked.arrays, row.multipliers, row.shares)
         found = prices.score(among.listing.sums(prices.worth(asked.catalogue)))
     found = np.where(np.isnan(found), np.inf, found)
-    if not row.need:
+    if not row.need or total is None:
         return found
-    total = among.choice.problem.total_epsilon
-    most = math.inf if total is None else cap_at_least(exact(total))
+    most = cap_at_least(exact(total))
     impossible: FloatArray = np.where(-found > most, -np.inf, np.inf)
     return impossible
 
 
 def _at_once(among: Partitions, row: PriceRow) -> float:
     """The bound of all partitions by one row, by a cover of their blocks or by prices of attributes alone."""
-    arrays = among.arrays
-    if arrays is None:
-        return math.inf
     with _numbers_of_any_size():
-        prices = LinearPrices.of(among.choice, arrays, row.multipliers, row.shares)
+        prices = LinearPrices.of(among.choice, among.arrays, row.multipliers, row.shares)
         if among.catalogue is None:
             worth = attribute_bound(among.choice, prices)
         else:

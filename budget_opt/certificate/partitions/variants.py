@@ -11,6 +11,9 @@ from budget_opt.model.problem import Problem
 
 Groupings = Mapping[str, Grouping | None]
 
+MOST_GROUPINGS = 64
+"""Combinations of candidate groupings that are tried, at most."""
+
 
 def candidates(problem: Problem) -> dict[str, int]:
     """How many groupings each attribute has to choose from, the declared categories among them."""

@@ -16,6 +16,7 @@ from budget_opt.certificate.partitions.document import DesignCertificate, read_d
 from budget_opt.certificate.partitions.proof import PriceRow, proved
 from budget_opt.errors import CertificateError, InputError
 from budget_opt.model.arrays import MINIMIZED
+from budget_opt.solvers.partitions import search
 from tests.solvers.partitions.designs import best_of_all, random_design
 
 CONVEX = ["geometric_mean", "max_min", "min_variance", "min_epsilon"]
@@ -133,8 +134,9 @@ def test_too_many_partitions_to_list_are_covered_at_once(
     most: tuple[int, int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     problem = random_design(0, 4, "geometric_mean")
-    monkeypatch.setattr(proof, "MOST_BLOCKS", most[0])
-    monkeypatch.setattr(proof, "MOST_LISTED", most[1])
+    for module in (search, proof):
+        monkeypatch.setattr(module, "MOST_BLOCKS", most[0])
+        monkeypatch.setattr(module, "MOST_LISTED", most[1])
     path = tmp_path / "design.certificate"
     design = bo.design(problem, certificate=path)
     document = read_design_certificate(path)
