@@ -67,8 +67,9 @@ def design(  # noqa: PLR0913, PLR0917 (each a word that users type)
     The bound holds for every partition within `max_cells`, with every split: the status is `optimal` where it
     is within the relative `gap`, 1e-12 to 1. `certificate` is a file for what proves it, which `verify`
     evaluates again: a few prices, which bound every partition at once. It leaves ceilings out, so that its
-    own bound, `certified_bound`, may be looser; a `weighted_sum` has no such file. (The certificate of
-    `solve` for the chosen problem proves the split within its clusters, not that no others are better.)
+    own bound, `certified_bound`, may be looser; a `weighted_sum` has no such file. Writing it is no part of
+    `time_limit`, and may solve some hundreds of partitions. (The certificate of `solve` for the chosen
+    problem proves the split within its clusters, not that no others are better.)
 
     All partitions are looked at while there are at most 500,000 of them, which is up to 10 attributes or so;
     beyond, the search climbs by merging, moving and exchanging attributes, and the gap of its bound is
